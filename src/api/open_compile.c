@@ -228,7 +228,8 @@ static heddle_status find_checks(const open_program *o, const open_sample *sampl
 static heddle_status find_sizes(const open_program *o, const open_sample *samples, int number_count, int64_t most,
                                 program_sizes *out) {
   program_symbol *symbols = arena_array(o->arena, program_symbol, o->symbols.samples.symbol_count);
-  for (int k = 0; k < o->symbols.samples.symbol_count; k++) symbols[k] = (program_symbol){o->symbols.names[k], 0, most};
+  for (int k = 0; k < o->symbols.samples.symbol_count; k++)
+    symbols[k] = (program_symbol){o->symbols.names[k], 0, o->symbols.most[k] < most ? o->symbols.most[k] : most};
   *out = (program_sizes){.symbol_count = o->symbols.samples.symbol_count, .symbols = symbols};
   TRY(find_checks(o, samples, out));
   return find_numbers(o, samples, number_count, out);

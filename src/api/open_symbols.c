@@ -21,10 +21,11 @@ typedef struct reading {
   const int64_t *by_symbol;
 } reading;
 
-static heddle_status note_dim(open_symbols *o, int number, int dimension) {
+static heddle_status note_dim(open_symbols *o, int number, int dimension, int64_t declared) {
   if (o->dim_count == MOST_DIMS)
     return status_error(HEDDLE_UNIMPLEMENTED, "found more than %d open sizes, which is the limit", (int)MOST_DIMS);
-  o->dims[o->dim_count++] = (open_dim){.parameter = number, .dimension = dimension, .factor = 1};
+  o->dims[o->dim_count++] = (open_dim){
+      .parameter = number, .dimension = dimension, .factor = 1, .bound = declared < 0 ? INT64_MAX : declared};
   return status_ok();
 }
 
@@ -41,7 +42,8 @@ static heddle_status give_shape(void *context, arena *a, int number, const shape
   *out = NULL;
   for (int d = 0; d < declared->rank; d++) {
     dims[d] = declared->dims[d];
-    if (declared->dims[d] < 0 && r->counts) TRY(note_dim(o, number, d));
+    const bool is_open = declared->dims[d] < 0 || shape_is_dynamic_dim(declared, d);
+    if (is_open && r->counts) TRY(note_dim(o, number, d, declared->dims[d]));
   }
   if (r->counts) return status_ok();
   for (int k = 0; k < o->dim_count; k++) {
@@ -217,6 +219,12 @@ static bool number_symbols(arena *a, open_symbols *o) {
     o->dims[k].symbol = *number;
   }
   o->samples.symbol_count = count <= PROGRAM_MOST_SYMBOLS ? count : 0;
+  for (int k = 0; k < o->samples.symbol_count; k++) o->most[k] = INT64_MAX;
+  for (int k = 0; k < o->dim_count && count <= PROGRAM_MOST_SYMBOLS; k++) {
+    const open_dim *d = &o->dims[k];
+    const int64_t most = d->bound < INT64_MAX ? (d->bound - d->offset) / d->factor : INT64_MAX;
+    if (most < o->most[d->symbol]) o->most[d->symbol] = most;
+  }
   for (int k = 0; k < o->samples.symbol_count; k++) o->names[k] = count == 1 ? "n" : arena_printf(a, "n%d", k);
   return count <= PROGRAM_MOST_SYMBOLS;
 }
@@ -236,7 +244,7 @@ heddle_status open_symbols_count(arena *a, open_symbols *o, module **closed) {
   reading r = {.symbols = o, .counts = true};
   o->dim_count = 0;
   heddle_status refused = import_as(a, &r, NULL, closed);
-  if (status_is_ok(refused) || o->dim_count == 0) return refused;
+  if (o->dim_count == 0) return refused;
   heddle_status_free(refused);
   *closed = NULL;
   return status_ok();

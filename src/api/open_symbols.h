@@ -11,6 +11,7 @@ enum { OPEN_SYMBOLS_MOST_DIMS = 64 };
 typedef struct open_dim {
   int parameter, dimension, symbol;
   int64_t factor, offset;
+  int64_t bound;  // that is declared, else INT64_MAX
 } open_dim;
 
 struct open_symbols {
@@ -21,6 +22,7 @@ struct open_symbols {
   open_dim dims[OPEN_SYMBOLS_MOST_DIMS];
   open_samples samples;
   const char *names[PROGRAM_MOST_SYMBOLS];
+  int64_t most[PROGRAM_MOST_SYMBOLS];  // as the bounds of their dims say, else INT64_MAX
 };
 
 // Finds the open dims of the program that `o` names, and symbols for them: as the program's own conditions

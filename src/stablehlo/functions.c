@@ -70,6 +70,7 @@ static heddle_status ask_shapes(arena *a, const ir_operation *function, import_o
     if (body->arguments[i]->type->kind == IR_TYPE_UNRANKED) continue;
     const shape *declared;
     TRY(ir_type_shape(a, body->arguments[i]->type, function->where, &declared));
+    declared = stablehlo_bounded_shape(a, body->arguments[i]->type, declared);
     TRY(options->shape(options->shape_context, a, i, declared, &shapes[i]));
   }
   options->argument_shapes = shapes;

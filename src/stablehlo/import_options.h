@@ -31,7 +31,8 @@ typedef struct import_open_sizes {
   VEC(import_condition) conditions;  // filled in, instead of being decided
 } import_open_sizes;
 
-// Gives the shape to take for entry parameter `number`, or null: as declared.
+// Gives the shape to take for entry parameter `number`, or null: as declared. Open dims of `declared` are -1, or
+// dynamic with a bound.
 typedef heddle_status (*import_shape_fn)(void *context, arena *a, int number, const shape *declared, const shape **out);
 
 typedef struct import_options {

@@ -48,15 +48,14 @@ static bool has_open_dims(const shape *s) {
   return false;
 }
 
-// `?` dims with a bound (#stablehlo.bounds) are HLO's `<=N`.
-static const shape *with_bounds(lowering *l, const ir_type *t, const shape *s) {
+const shape *stablehlo_bounded_shape(arena *a, const ir_type *t, const shape *s) {
   const int64_t *bounds;
   int count;
   const ir_attribute *found = ir_find_field(t->encoding, "bounds");
-  if (!found || !ir_attribute_integers(l->arena, found, &bounds, &count) || count != s->rank) return s;
-  int64_t *dims = arena_array(l->arena, int64_t, s->rank);
+  if (!found || !ir_attribute_integers(a, found, &bounds, &count) || count != s->rank) return s;
+  int64_t *dims = arena_array(a, int64_t, s->rank);
   for (int k = 0; k < s->rank; k++) dims[k] = s->dims[k] == IR_DYNAMIC && bounds[k] >= 0 ? bounds[k] : s->dims[k];
-  shape *copy = arena_new(l->arena, shape);
+  shape *copy = arena_new(a, shape);
   *copy = *s;
   copy->dims = dims;
   return copy;
@@ -74,7 +73,7 @@ static heddle_status parameter_shape(lowering *l, const ir_operation *function, 
     return status_at(HEDDLE_INVALID, function->where, "parameter %d (%%arg%d) has no rank; give the arguments' shapes",
                      number, number);
   TRY(ir_type_shape(l->arena, t, function->where, out));
-  *out = with_bounds(l, t, *out);
+  *out = stablehlo_bounded_shape(l->arena, t, *out);
   if (!has_open_dims(*out)) return status_ok();
   text type = {0};
   mlir_print_type(&type, t);

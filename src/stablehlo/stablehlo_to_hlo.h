@@ -11,4 +11,8 @@
 heddle_status stablehlo_to_hlo(arena *a, const ir_module *m, const ir_operation *function,
                                const import_options *options, module **out);
 
+// The shape of the type, `s`, with the bounds of its `?` dims where it has any (#stablehlo.bounds), which are HLO's
+// `<=N`; `s` itself if not.
+const shape *stablehlo_bounded_shape(arena *a, const ir_type *t, const shape *s);
+
 #endif
