@@ -24,8 +24,12 @@ static int64_t stand_in(int level, int column, int symbol) {
   return levels[level].unit * levels[level].primes[column * PROGRAM_MOST_SYMBOLS + symbol];
 }
 
+int open_samples_odd(const open_samples *s) { return open_samples_count(s); }
+
 int64_t open_samples_stand_in(const open_samples *s, int sample, int symbol) {
+  enum { ODD = 7919 };  // a prime
   const bool is_last = sample == open_samples_count(s) - 1;
+  if (sample == open_samples_odd(s)) return stand_in(s->level, COLUMNS - 1, symbol) + ODD;
   return stand_in(s->level, is_last ? COLUMNS - 1 : sample >> symbol & 1, symbol);
 }
 
@@ -37,7 +41,7 @@ int64_t open_samples_open_from(const open_samples *s) { return open_samples_larg
 
 // Differences between samples, one symbol after the other, leave each term's coefficient alone: of two values at x and
 // y of a symbol, f = a + b x, the slope is b, and what it leaves of f is a.
-bool open_samples_terms(const open_samples *s, const int64_t *values, int64_t *terms) {
+static bool find_terms(const open_samples *s, const int64_t *values, int test, int64_t *terms) {
   const int sets = 1 << s->symbol_count;
   __int128 rest[PROGRAM_MOST_TERMS];
   for (int k = 0; k < sets; k++) rest[k] = values[k];
@@ -58,9 +62,17 @@ bool open_samples_terms(const open_samples *s, const int64_t *values, int64_t *t
     if (rest[k] > INT64_MAX || rest[k] < INT64_MIN) return false;
     found[k] = (int64_t)rest[k];
   }
-  for (int symbol = 0; symbol < s->symbol_count; symbol++) at[symbol] = stand_in(s->level, COLUMNS - 1, symbol);
+  for (int symbol = 0; symbol < s->symbol_count; symbol++) at[symbol] = open_samples_stand_in(s, test, symbol);
   const program_sizes sizes = {.symbol_count = s->symbol_count};
   if (program_sizes_value(&sizes, found, at) != values[sets]) return false;
   memcpy(terms, found, sizeof found);
   return true;
+}
+
+bool open_samples_terms(const open_samples *s, const int64_t *values, int64_t *terms) {
+  return find_terms(s, values, open_samples_count(s) - 1, terms);
+}
+
+bool open_samples_odd_terms(const open_samples *s, const int64_t *values, int64_t *terms) {
+  return find_terms(s, values, open_samples_odd(s), terms);
 }

@@ -15,6 +15,9 @@ typedef struct open_samples {
 // One sample for each set of symbols, which have their second stand-in in it, the others the first; and one more, with
 // third ones for all, that polynomials are tested with.
 int open_samples_count(const open_samples *s);
+// The number of a further sample, whose stand-ins no power of two divides, as what stands for sizes elsewhere must not
+// be taken for a multiple of what it happens to be one of. It shows in what is decided before tiles are.
+int open_samples_odd(const open_samples *s);
 int64_t open_samples_stand_in(const open_samples *s, int sample, int symbol);
 
 // The smallest stand-in, above which nobody knows what the program does, and what is below all that is made of them by
@@ -25,5 +28,7 @@ int64_t open_samples_open_from(const open_samples *s);
 // The polynomial, linear in each symbol, with integer coefficients, that has these values at the samples. False if
 // there is none.
 bool open_samples_terms(const open_samples *s, const int64_t *values, int64_t *terms);
+// The same where the last value is that of the odd sample.
+bool open_samples_odd_terms(const open_samples *s, const int64_t *values, int64_t *terms);
 
 #endif

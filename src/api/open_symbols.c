@@ -68,6 +68,10 @@ heddle_status open_symbols_import(arena *a, const open_symbols *o, int sample, i
   reading r = {.symbols = &copy, .sample = sample};
   sizes->from = open_samples_open_from(&o->samples);
   TRY(import_as(a, &r, sizes, out));
+  if (sizes->has_kinks)
+    return status_at(HEDDLE_UNIMPLEMENTED, (*out)->entry->where,
+                     "a shape is the larger or the smaller of a size that is only known when the program runs and "
+                     "another, or depends on which of them is larger: sizes have to be given when it is compiled");
   (*out)->open_from = sizes->from;
   device_counts_adopt(*out, 0, 0);
   return status_ok();

@@ -17,7 +17,15 @@ static bool take_number(str *s, int64_t *out) {
   return fits;
 }
 
-static void print_number(text *out, const compiled *code, const int64_t *values, bool is_part) {
+typedef struct number_printer {
+  text *out;
+  const compiled *code;
+} number_printer;
+
+static bool print_number(void *context, const int64_t *values, bool is_part) {
+  const number_printer *p = context;
+  text *out = p->out;
+  const compiled *code = p->code;
   const int count = open_samples_count(&code->samples->stand_ins);
   bool is_same = true;
   for (int k = 1; k < count; k++) is_same &= values[k] == values[0];
@@ -29,10 +37,14 @@ static void print_number(text *out, const compiled *code, const int64_t *values,
   } else {
     program_sizes_print(out, &code->program.sizes, terms);
   }
+  return true;
 }
 
-static heddle_status merge(text *out, const compiled *code, str *texts) {
-  const int count = open_samples_count(&code->samples->stand_ins);
+// What becomes of a number that the texts have at one place; `is_part`: of one with a fraction or an exponent.
+typedef bool (*number_fn)(void *context, const int64_t *values, bool is_part);
+
+// `out` (may be null) gets what is the same in all of them.
+static heddle_status merge(int count, str *texts, text *out, number_fn fn, void *context) {
   char before = 0;
   while (texts[0].size) {
     const char c = texts[0].data[0];
@@ -42,7 +54,8 @@ static heddle_status merge(text *out, const compiled *code, str *texts) {
           return status_error(HEDDLE_INTERNAL, "what is made for different sizes differs in more than numbers");
         texts[k] = (str){texts[k].data + 1, texts[k].size - 1};
       }
-      text_putc(out, before = c);
+      before = c;
+      if (out) text_putc(out, c);
       continue;
     }
     int64_t values[OPEN_SAMPLES_MOST] = {0};
@@ -53,7 +66,8 @@ static heddle_status merge(text *out, const compiled *code, str *texts) {
     }
     if (!fits) return status_error(HEDDLE_INTERNAL, "what is made for different sizes differs in more than numbers");
     is_part = is_part || (texts[0].size && texts[0].data[0] == '.');
-    print_number(out, code, values, is_part);
+    if (!fn(context, values, is_part))
+      return status_error(HEDDLE_INTERNAL, "a number of what is made for different sizes is no polynomial of them");
     before = '0';
   }
   return status_ok();
@@ -69,7 +83,24 @@ heddle_status open_text_print(arena *a, text *out, const compiled *code, open_te
     text_free(&t);
     TRY(s);
   }
-  return merge(out, code, texts);
+  return merge(count, texts, out, print_number, &(number_printer){out, code});
+}
+
+static bool is_uniform(void *context, const int64_t *values, bool is_part) {
+  const open_samples *s = context;
+  int64_t terms[PROGRAM_MOST_TERMS];
+  bool is_same = true;
+  (void)is_part;
+  for (int k = 1; k < open_samples_count(s); k++) is_same &= values[k] == values[0];
+  return is_same || open_samples_odd_terms(s, values, terms);
+}
+
+bool open_text_is_uniform(const open_samples *s, str *texts) {
+  open_samples copy = *s;
+  heddle_status status = merge(open_samples_count(s), texts, NULL, is_uniform, &copy);
+  const bool is = status_is_ok(status);
+  heddle_status_free(status);
+  return is;
 }
 
 heddle_status open_text_program(text *out, const open_sample *sample) {

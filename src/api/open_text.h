@@ -11,6 +11,10 @@ typedef heddle_status (*open_text_fn)(text *out, const open_sample *sample);
 // that they are, `?` where they are none. HEDDLE_INTERNAL where the texts differ in more than numbers.
 heddle_status open_text_print(arena *a, text *out, const compiled *code, open_text_fn print);
 
+// Whether texts, of the samples with the odd one in the place of the last, differ in numbers only, each of which is a
+// polynomial of the symbols. The views move.
+bool open_text_is_uniform(const open_samples *s, str *texts);
+
 // What there is to print.
 heddle_status open_text_program(text *out, const open_sample *sample);
 heddle_status open_text_lhlo(text *out, const open_sample *sample);

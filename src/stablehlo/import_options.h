@@ -29,6 +29,9 @@ typedef struct import_open_sizes {
   int64_t
       from;  // sizes from here on: where the program asks for one as a value, it is heddle.open_size (a custom call)
   VEC(import_condition) conditions;  // filled in, instead of being decided
+  // Filled in: what says a shape takes the larger or smaller of an open size and something else, or asks which it is,
+  // so that it would be another for small sizes.
+  bool has_kinks;
 } import_open_sizes;
 
 // Gives the shape to take for entry parameter `number`, or null: as declared. Open dims of `declared` are -1, or

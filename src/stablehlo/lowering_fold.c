@@ -28,6 +28,28 @@ static bool never_folds(const instruction *i) {
   return shape_is_array(i->shape) && (!shape_is_static(i->shape) || shape_element_count(i->shape) > FOLD_MAX_ELEMENTS);
 }
 
+static bool is_open(const import_open_sizes *open, const literal *value) {
+  if (!shape_is_array(value->shape) || !dtype_is_integer(value->shape->dtype)) return false;
+  bool is = false;
+  for (int64_t k = 0; k < shape_element_count(value->shape); k++) is |= literal_get_int(value, k) >= open->from;
+  return is;
+}
+
+static bool is_zero(const literal *value) {
+  return shape_is_scalar(value->shape) && dtype_is_integer(value->shape->dtype) && literal_get_int(value, 0) == 0;
+}
+
+// Whether a size is below 0 is asked where divisions round towards it, and never is.
+static void note_kinks(lowering *l, const instruction *i, literal *const *operands) {
+  import_open_sizes *open = l->options ? l->options->open : NULL;
+  if (!open || open->has_kinks) return;
+  const bool picks = i->opcode == HLO_MAXIMUM || i->opcode == HLO_MINIMUM || i->opcode == HLO_CLAMP;
+  const bool asks = i->opcode == HLO_COMPARE && i->attributes->direction != COMPARE_EQ &&
+                    i->attributes->direction != COMPARE_NE && !is_zero(operands[1]);
+  if (!picks && !asks) return;
+  for (int k = 0; k < i->operand_count; k++) open->has_kinks |= is_open(open, operands[k]);
+}
+
 static literal *evaluate(lowering *l, const instruction *i) {
   if (i->opcode == HLO_CONSTANT) return i->literal;
   literal **operands = arena_array(l->arena, literal *, i->operand_count);
@@ -35,6 +57,7 @@ static literal *evaluate(lowering *l, const instruction *i) {
     operands[k] = ptr_map_get(l->folded, i->operands[k]);
     if (operands[k] == &unknown) return &unknown;
   }
+  note_kinks(l, i, operands);
   literal *value = NULL;
   eval_options options = {.max_steps = FOLD_MAX_STEPS, .max_bytes = FOLD_MAX_BYTES};
   heddle_status status = eval_instruction(l->arena, i, &options, operands, &value);
