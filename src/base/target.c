@@ -169,6 +169,7 @@
    .near_bytes = 512 << 10,                                                             \
    .ragged_columns = 16,                                                                \
    .kernel_ns = 150,                                                                    \
+   .planar = 1.8,                                                                       \
    .tile_borders = 1.1,                                                                 \
    .tile_reductions = 3,                                                                \
    .least_gain = 1.2}
@@ -196,6 +197,7 @@ static const target_product_costs avx512_products = {
     .near_bytes = 512 << 10,
     .ragged_columns = 16,
     .kernel_ns = 150,
+    .planar = 1.8,
     .tile_borders = 1.1,
     .tile_reductions = 3,
     .least_gain = 1.2};

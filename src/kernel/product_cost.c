@@ -24,7 +24,24 @@ static int minor_dim(const shape *s) {
   return -1;
 }
 
-enum { LEAST_FEATURES = 8 };  // of an image: borders of fewer are made element by element
+enum {
+  LEAST_FEATURES = 8,  // of an image: borders of fewer are made element by element
+  LEAST_WIDTH = 14,    // of a planar image, whose rows vectors lie along
+};
+
+// Whether a window of one element stands once on every element of images whose features come first: the kernel by each.
+static bool is_planar_point(const instruction *i) {
+  const convolution_dims *labels = &i->attributes->dim_labels;
+  const window *w = &i->attributes->window;
+  bool all = labels->input_batch == 0 && labels->output_batch == 0 && labels->input_feature == 1 &&
+             labels->output_feature == 1 && w->rank > 0 && w->rank == i->shape->rank - 2;
+  for (int k = 0; all && k < w->rank; k++) {
+    const window_dim *d = &w->dims[k];
+    all = labels->input_spatial[k] == k + 2 && labels->output_spatial[k] == k + 2 && d->size == 1 && d->stride == 1 &&
+          d->padding_low == 0 && d->padding_high == 0 && d->base_dilation == 1;
+  }
+  return all && i->shape->dims[i->shape->rank - 1] >= LEAST_WIDTH;
+}
 
 bool product_cost_is_product(const instruction *i) {
   const hlo_attributes *x = i->attributes;
@@ -32,6 +49,7 @@ bool product_cost_is_product(const instruction *i) {
   if (i->opcode != HLO_CONVOLUTION || i->operand_count != 2 || x->feature_group_count > 1 || x->batch_group_count > 1)
     return false;
   const int rank = i->shape->rank;
+  if (is_planar_point(i)) return i->operands[0]->shape->dims[1] >= LEAST_FEATURES;
   bool all = x->dim_labels.input_feature == rank - 1 && x->dim_labels.output_feature == rank - 1 &&
              i->operands[0]->shape->rank == rank && i->operands[0]->shape->dims[rank - 1] >= LEAST_FEATURES;
   const bool is_float = dtypes[i->operands[0]->shape->dtype].class == CLASS_FLOAT;
@@ -46,6 +64,12 @@ bool product_cost_is_product(const instruction *i) {
 
 static product_dims dims_of_convolution(const instruction *i) {
   const shape *result = i->shape, *kernel = i->operands[1]->shape;
+  if (is_planar_point(i)) {
+    const double features = (double)i->operands[0]->shape->dims[1], images = (double)result->dims[0];
+    const double rows = (double)result->dims[1];
+    if (images * rows == 0) return (product_dims){0};
+    return (product_dims){images, rows, (double)shape_element_count(result) / (images * rows), features, false};
+  }
   const int64_t output = i->attributes->dim_labels.kernel_output_feature;
   product_dims d = {.batch = 1, .columns = (double)result->dims[result->rank - 1]};
   if (d.columns == 0) return d;
@@ -119,6 +143,8 @@ double product_cost_time(const target_description *t, const instruction *dot, pr
   const target_product_rate *rates = way == PRODUCT_BY_TILES ? costs->tiles
                                      : is_window             ? costs->convolutions
                                                              : costs->library;
-  const double time = time_of(costs, &rates[type], &d, shape_byte_size(dot->operands[1]->shape));
-  return way == PRODUCT_BY_TILES && is_window ? time * costs->tile_borders : time;
+  const bool is_planar = is_window && is_planar_point(dot);
+  const double time = time_of(costs, &rates[type], &d, shape_byte_size(dot->operands[!is_planar]->shape));
+  if (way == PRODUCT_BY_LIBRARY) return is_planar ? time * costs->planar : time;
+  return is_window && !is_planar ? time * costs->tile_borders : time;
 }

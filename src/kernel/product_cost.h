@@ -8,7 +8,8 @@
 typedef enum product_way { PRODUCT_BY_LIBRARY, PRODUCT_BY_TILES, PRODUCT_BY_EMITTER } product_way;
 
 // Whether it is a product whose time is known: a dot, or a convolution whose features are the minor dim of image and
-// result, each of which is made from all of the image's; of floats without borders.
+// result, each of which is made from all of the image's; of floats without borders. Or one of single elements, whose
+// features come first.
 bool product_cost_is_product(const instruction *i);
 
 // Multiply-adds of a product.
