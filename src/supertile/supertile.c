@@ -17,7 +17,7 @@ enum { MOST_ROUNDS = 8, MOST_BEHIND = 8 };
 enum { MOST_KEPT = 8 };
 
 // Regions that may be asked for before the search gives up: some seconds.
-enum { MOST_ASKED = 10000000 };
+enum { MOST_ASKED = 5000000 };
 
 // The estimates' share of the limit, in the order in which they are tried.
 static const double shares[] = {1.0, 1.0, 1.0, 0.85, 0.7, 0.5, 0.35, 0.2, 0.1};
@@ -331,7 +331,7 @@ static heddle_status attempt(supertiling *t, module *m, double share, bool *fit)
     }
     arena_destroy(scratch);
     TRY(s);
-    if (*fit || !changed || t->asked >= MOST_ASKED) break;
+    if (*fit || !changed) break;
   }
   return status_ok();
 }

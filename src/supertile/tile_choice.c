@@ -6,6 +6,9 @@ enum { MOST_STORED = 1 << 20 };
 // Regions that may be asked for to choose one tiling.
 enum { MOST_ASKED_FOR_ONE = 600000 };
 
+// A result that takes less than this part of the limit may as well be there as a whole.
+enum { SMALL_PART = 32 };
+
 // Work that may be repeated before fewer producers are tried.
 static const double GENTLE_REPETITION = 1.2;
 
@@ -151,6 +154,7 @@ static bool choose_fitting(tile_search *s, instruction *bottom, const tile_budge
 bool tile_choice_find(tile_search *s, instruction *bottom, const tile_budget *budget, tile_group *out) {
   bool found = false;
   s->most_asked = s->maps->asked + MOST_ASKED_FOR_ONE;
+  s->small_bytes = budget->needed / SMALL_PART;
   for (int repeats = 0; repeats < 2 && !found; repeats++) {
     s->may_repeat = repeats;
     found = choose_fitting(s, bottom, budget, out);
@@ -168,6 +172,7 @@ bool tile_choice_find_with(tile_search *s, instruction *bottom, const instructio
                            tile_group *out) {
   s->may_repeat = true;
   s->most_asked = s->maps->asked + MOST_ASKED_FOR_ONE;
+  s->small_bytes = budget->needed / SMALL_PART;
   bool found = choose_fitting(s, bottom, budget, out);
   s->may_repeat = false;
   bool has = false;

@@ -129,6 +129,7 @@ static bool may_join(const growth *g, const pending *p) {
   if (p->order < 0 || !region_has_tiles(i) || !region_moves(&p->region)) return false;
   if (i->opcode == HLO_GET_TUPLE_ELEMENT && !region_has_tiles(i->operands[0])) return false;
   if (!is_stored(g, i)) return true;
+  if (plan_steps_stored(g->search->steps, i)->bytes < g->search->small_bytes) return false;
   return g->group->stored_count < g->most_stored && (g->search->may_repeat || !is_needed_outside(g, i));
 }
 

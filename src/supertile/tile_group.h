@@ -45,10 +45,11 @@ typedef struct tile_group {
 typedef struct tile_search {
   arena *arena;
   const plan_steps *steps;
-  bool exact;          // sums keep their order
-  bool may_repeat;     // what is needed outside, too, may be computed once more in the loop
-  int64_t most_asked;  // regions that may be asked for before all further tries fail
-  ptr_map dead;        // instructions that only loops stand for by now
+  bool exact;           // sums keep their order
+  bool may_repeat;      // what is needed outside, too, may be computed once more in the loop
+  int64_t small_bytes;  // producers whose results take less stay outside: it would not help to cut them
+  int64_t most_asked;   // regions that may be asked for before all further tries fail
+  ptr_map dead;         // instructions that only loops stand for by now
   region_maps *maps;
   ptr_map orders;  // instruction: position in its computation's post-order, plus one
 } tile_search;
