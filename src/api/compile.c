@@ -71,6 +71,9 @@ static heddle_status tile(void *state) {
   compilation *c = state;
   const compile_options *o = c->options;
   if (!memory_limit_is_set(&o->limit)) return status_ok();
+  if (!c->target.has_libraries)
+    return status_error(HEDDLE_UNIMPLEMENTED,
+                        "programs are tiled to a memory limit for CPUs so far, found the target %s", c->target.name);
   const supertile_options wanted = {
       .limit = o->limit, .exact = o->exact, .plan = plan_trial, .argument = c, .report = o->tiling};
   supertile_peaks peaks;

@@ -235,6 +235,31 @@ static void test_parameters_that_do_not_fit(void **state) {
   expect_refused(closed, 2, (heddle_array[]){{0}, {0}}, "the program has 1");
 }
 
+// A limit changes what runs, not what comes out; one that cannot be kept to is an error, as is one that is none.
+static void test_memory_limits(void **state) {
+  (void)state;
+  static const char source[] = "HloModule m\nENTRY e { x = f32[64,64] parameter(0) ROOT y = f32[64,64] negate(x) }";
+  heddle_compile_options options = {HEDDLE_SIZED(heddle_compile_options), .threads = 1, .memory_limit = "8KiB"};
+  heddle_program *p = compile(source, &options);
+  static float x[64 * 64], y[64 * 64];
+  for (int k = 0; k < 64 * 64; k++) x[k] = (float)k;
+  const void *inputs[] = {x};
+  void *outputs[] = {y};
+  assert_int_equal(heddle_status_code(heddle_program_run(p, inputs, outputs)), HEDDLE_OK);
+  for (int k = 0; k < 64 * 64; k++) assert_true(y[k] == -x[k]);
+  heddle_program_free(p);
+  static const struct {
+    const char *limit;
+    heddle_code code;
+  } refused[] = {{"4", HEDDLE_OUT_OF_MEMORY}, {"much", HEDDLE_INVALID}};
+  for (size_t k = 0; k < sizeof refused / sizeof *refused; k++) {
+    options.memory_limit = refused[k].limit;
+    heddle_status s = heddle_compile(source, strlen(source), "test.hlo", &options, &p);
+    assert_int_equal(heddle_status_code(s), refused[k].code);
+    heddle_status_free(s);
+  }
+}
+
 static void test_errors_are_values(void **state) {
   (void)state;
   const char source[] = "HloModule m\nENTRY e { ROOT x = f32[2] paramter(0) }";
@@ -250,6 +275,7 @@ static void test_errors_are_values(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_run),
+      cmocka_unit_test(test_memory_limits),
       cmocka_unit_test(test_layouts_and_nibbles),
       cmocka_unit_test(test_chain_of_products_ends),
       cmocka_unit_test(test_devices),

@@ -311,6 +311,13 @@ static heddle_status attempt(supertiling *t, module *m, double share, bool *fit)
     lhlo_program *plan = NULL;
     bool changed = false;
     heddle_status s = plan_copy(t, scratch, m, &plan);
+    if (round > 0 && heddle_status_code(s) == HEDDLE_UNIMPLEMENTED) {
+      // What was made of the program has no code: another attempt may do without.
+      log_print(2, "share %g, round %d: %s", share, round, status_brief(s));
+      heddle_status_free(s);
+      arena_destroy(scratch);
+      break;
+    }
     int64_t peaks[MEMORY_LEVELS] = {0};
     if (status_is_ok(s)) peaks_of(plan, peaks);
     *fit = status_is_ok(s) && fits(t, peaks);
