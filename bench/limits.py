@@ -2,6 +2,7 @@
 """Models within a part of the memory that they take: which fit, what they take, how much slower they are.
 
     limits.py [--heddle=build/bin/heddle] [--limits=100,50,25,10] [--filter=REGEX] [--folder=FOLDER] [CORPUS]
+    limits.py --search        how long the search takes for chains of 250 to 2,000 operations
 
 Programs are the models of the corpus and those of FOLDER (FOLDER/*/module.mlirbc, with in0000.npy, … beside it, as
 bench/peer_jax.py exports them). Each is run without a limit and with each limit, a percentage of its natural peak. A row
@@ -16,6 +17,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 import numpy
 
@@ -36,8 +38,8 @@ def run(heddle, program, inputs, folder, limit):
         done = subprocess.run([str(x) for x in command], capture_output=True, text=True, timeout=600)
         if done.returncode:
             return next((x for x in done.stderr.splitlines() if "error" in x), done.stderr[-200:]), None, None, None
-        time = float(re.search(r"^\s*run\s+([\d.]+) ms", done.stderr, re.M)[1])
-        best = time if best is None else min(best, time)
+        took = float(re.search(r"^\s*run\s+([\d.]+) ms", done.stderr, re.M)[1])
+        best = took if best is None else min(best, took)
     memory = re.search(r"limit (\d+) bytes, predicted peak (\d+), measured (\d+)", done.stderr)
     return None, memory and [int(x) for x in memory.groups()], best, [numpy.load(x) for x in outputs]
 
@@ -68,16 +70,44 @@ def rows(heddle, name, program, inputs, limits):
             print(f"{name:28} {error}")
             return False
         for limit in limits:
-            error, memory, time, results = run(heddle, program, inputs, folder, limit)
+            error, memory, took, results = run(heddle, program, inputs, folder, limit)
             if error:
                 print(f"{name:28} {limit:4}%  refused: {error}", flush=True)
                 fine &= "needs at least" in error
                 continue
             off = difference(results, expected)
             fine &= memory[2] <= memory[0] and off < 1e-3
-            print(f"{name:28} {limit:4}% {memory[0]:12} {memory[1]:12} {memory[2]:12} {time / whole:8.2f}  "
+            print(f"{name:28} {limit:4}% {memory[0]:12} {memory[1]:12} {memory[2]:12} {took / whole:8.2f}  "
                   f"{'same bits' if off == 0 else f'{off:.1e}'}", flush=True)
     return fine
+
+
+def chain(count):
+    """Products and functions of their results, one after the other."""
+    lines = ["HloModule chain", "ENTRY main {", "  x = f32[256,64] parameter(0)", "  w = f32[64,64] parameter(1)"]
+    last = "x"
+    for k in range(count // 2):
+        lines.append(f"  d{k} = f32[256,64] dot({last}, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}")
+        lines.append(f"  {'ROOT ' if k == count // 2 - 1 else ''}t{k} = f32[256,64] tanh(d{k})")
+        last = f"t{k}"
+    return "\n".join(lines + ["}"]) + "\n"
+
+
+def search(heddle):
+    """Planning with a limit, less planning without one; seconds."""
+    print(f"{'operations':>10} {'limit':>6} {'seconds':>8}")
+    with tempfile.TemporaryDirectory() as folder:
+        for count in (250, 500, 1000, 2000):
+            program = pathlib.Path(folder) / f"chain{count}.hlo"
+            program.write_text(chain(count))
+            for limit in (90, 60, 40):
+                times = []
+                for flags in ([f"--memory-limit={limit}%"], []):
+                    start = time.monotonic()
+                    subprocess.run([heddle, "compile", "--emit=plan" if not flags else "--emit=tiling", "--threads=1",
+                                    *flags, program], capture_output=True, check=True)
+                    times.append(time.monotonic() - start)
+                print(f"{count:10} {limit:5}% {times[0] - times[1]:8.2f}", flush=True)
 
 
 def main():
@@ -85,9 +115,13 @@ def main():
     parser.add_argument("--heddle", default=ROOT / "build" / "bin" / "heddle")
     parser.add_argument("--limits", default="100,50,25,10")
     parser.add_argument("--filter", default="")
+    parser.add_argument("--search", action="store_true")
     parser.add_argument("--folder", type=pathlib.Path)
     parser.add_argument("corpus", nargs="?", type=pathlib.Path, default=ROOT.parent / "shared" / "corpus")
     flags = parser.parse_args()
+    if flags.search:
+        search(flags.heddle)
+        return
     print(f"{'program':28} {'limit':5} {'bytes':>12} {'predicted':>12} {'measured':>12} {'times':>8}  results")
     folders = sorted(flags.corpus.glob("jax/model_*")) + sorted(flags.folder.glob("*/") if flags.folder else [])
     fine = True
