@@ -1,4 +1,5 @@
 // Programs for open sizes give, at every size, the bits that the program compiled for that size gives.
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -215,10 +216,48 @@ static void test_too_few(void **state) {
   }
 }
 
+// Runs of one program at sizes of their own, on threads of their own, make and drop instances while others use them.
+static void *run_sizes(void *argument) {
+  heddle_program *p = argument;
+  enum { MOST = 64 };
+  float x[MOST], y[MOST];
+  for (int k = 0; k < MOST; k++) x[k] = (float)k;
+  for (int64_t n = 0; n < 400; n++) {
+    const int64_t size = n * 7 % MOST, *const dims[] = {&size};
+    const void *const input[] = {x}, *const *const inputs[] = {input};
+    void *const output[] = {y}, *const *const outputs[] = {output};
+    const heddle_run_options options = {HEDDLE_SIZED(heddle_run_options), .input_dims = dims};
+    const heddle_status s = heddle_program_run_with(p, &options, inputs, outputs);
+    if (heddle_status_code(s) != HEDDLE_OK) return "a run failed";
+    for (int64_t k = 0; k < size; k++)
+      if (y[k] != -x[k]) return "a result is wrong";
+  }
+  return NULL;
+}
+
+static void test_threads(void **state) {
+  (void)state;
+  enum { THREADS = 4 };
+  static const char text[] =
+      "func.func public @main(%x: tensor<?xf32>) -> tensor<?xf32> {\n"
+      "  %y = stablehlo.negate %x : tensor<?xf32>\n"
+      "  return %y : tensor<?xf32>\n"
+      "}\n";
+  heddle_program *p = compile(text, NULL);
+  pthread_t threads[THREADS];
+  for (int k = 0; k < THREADS; k++) assert_int_equal(pthread_create(&threads[k], NULL, run_sizes, p), 0);
+  for (int k = 0; k < THREADS; k++) {
+    void *wrong;
+    pthread_join(threads[k], &wrong);
+    if (wrong) fail_msg("%s", (const char *)wrong);
+  }
+  heddle_program_free(p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_elementwise), cmocka_unit_test(test_row_softmax), cmocka_unit_test(test_signature),
-      cmocka_unit_test(test_refused),     cmocka_unit_test(test_too_few),
+      cmocka_unit_test(test_refused),     cmocka_unit_test(test_too_few),     cmocka_unit_test(test_threads),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
