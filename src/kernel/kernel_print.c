@@ -288,8 +288,9 @@ static void print_launch(text *out, const target_description *target, const laun
     if (l->shared_bytes > 0) text_printf(out, " shared=%" PRId64, l->shared_bytes);
     text_putc(out, '\n');
   } else if (l->pieces > 1) {
-    text_printf(out, "    launch elements=%" PRId64 " tile=%" PRId64 " pieces=%" PRId64 " bytes=%" PRId64 "\n",
-                l->elements, l->tile, l->pieces, l->tile_bytes);
+    text_printf(
+        out, "    launch elements=%" PRId64 " tile=%" PRId64 " pieces=%" PRId64 " rest=%" PRId64 " bytes=%" PRId64 "\n",
+        l->elements, l->tile, l->pieces, l->rest_limit, l->tile_bytes);
   } else {
     text_printf(out, "    launch elements=%" PRId64 " tile=%" PRId64 " tiles=%" PRId64 " bytes=%" PRId64 "\n",
                 l->elements, l->tile, l->tiles, l->tile_bytes);

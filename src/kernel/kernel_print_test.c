@@ -85,11 +85,14 @@ static void turn_ints(const planned *p, int count, const int *list) {
   for (int n = 0; n < count; n++) TURN(p, int, &list[n], NO_FIELDS);
 }
 
+// Pieces are printed of kernels for open sizes alone: test_open_sizes.
 static const fields grid_launch = {
-    5, (const field[]){FIELD(launch_plan, threads), FIELD(launch_plan, blocks_x), FIELD(launch_plan, blocks_y),
-                       FIELD(launch_plan, unroll), FIELD(launch_plan, shared_bytes)}};
+    7, (const field[]){FIELD(launch_plan, threads), FIELD(launch_plan, blocks_x), FIELD(launch_plan, blocks_y),
+                       FIELD(launch_plan, unroll), FIELD(launch_plan, shared_bytes), FIELD(launch_plan, pieces),
+                       FIELD(launch_plan, rest_limit)}};
 static const fields tile_launch = {
-    3, (const field[]){FIELD(launch_plan, tile), FIELD(launch_plan, tiles), FIELD(launch_plan, tile_bytes)}};
+    5, (const field[]){FIELD(launch_plan, tile), FIELD(launch_plan, tiles), FIELD(launch_plan, tile_bytes),
+                       FIELD(launch_plan, pieces), FIELD(launch_plan, rest_limit)}};
 
 static void end(planned *p) {
   TURN(p, launch_plan, &p->plan->launch, p->target.has_grid ? tile_launch : grid_launch);
@@ -110,6 +113,16 @@ static void test_loop(void **state) {
   assert_false(grid.plan->details.loop.is_blocked);
   end(&p);
   end(&grid);
+}
+
+static void test_open_sizes(void **state) {
+  (void)state;
+  planned p = plan(rows, HERO_LOOP, 0, target_cpu(2));
+  p.plan->launch.pieces = 8;
+  TURN(&p, launch_plan, &p.plan->launch,
+       FIELDS(FIELD(launch_plan, threads), FIELD(launch_plan, blocks_x), FIELD(launch_plan, blocks_y),
+              FIELD(launch_plan, unroll), FIELD(launch_plan, shared_bytes), FIELD(launch_plan, tiles)));
+  arena_destroy(p.arena);
 }
 
 static void turn_range(const planned *p, const grid_range *r) {
@@ -394,6 +407,7 @@ static void test_update_slice(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_loop),
+      cmocka_unit_test(test_open_sizes),
       cmocka_unit_test(test_loops),
       cmocka_unit_test(test_concatenate),
       cmocka_unit_test(test_transpose),
