@@ -58,6 +58,7 @@ static void add_copies(lhlo_builder *b, const buffer_event *e, int number, lhlo_
                     .trip_count = -1,
                     .live_bytes = b->assignment.live_bytes[number]};
     footprint_find(b->scratch, b->assignment.allocations, op);
+    arena_reset(b->scratch);
     vec_push(b->arena, &out->ops, op);
   }
 }
@@ -116,6 +117,7 @@ static heddle_status build_body(lhlo_builder *b, const buffer_body *from, lhlo_b
     TRY(build_op(b, e, op));
     op->live_bytes = b->assignment.live_bytes[number];
     footprint_find(b->scratch, b->assignment.allocations, op);
+    arena_reset(b->scratch);
     vec_push(b->arena, &out->ops, op);
   }
   return status_ok();

@@ -7,7 +7,11 @@
 typedef struct needs {
   arena *arena;
   ptr_map known;  // instruction: int64_t *
+  int depth;
 } needs;
+
+// Chains of users are followed so far, so that the C stack is bounded; what lies behind is taken to need all.
+enum { MOST_DEPTH = 1000 };
 
 static int64_t elements_needed(needs *n, const instruction *i);
 
@@ -43,12 +47,15 @@ static int64_t elements_needed(needs *n, const instruction *i) {
   const int64_t *known = ptr_map_get(&n->known, i);
   if (known) return *known;
   const int64_t all = shape_is_array(i->shape) ? shape_element_count(i->shape) : 0;
+  if (n->depth >= MOST_DEPTH) return all;
   int64_t sum = i == i->parent->root ? all : 0;
+  n->depth++;
   for (int u = 0; u < i->users.size && sum < all; u++) {
     const instruction *user = i->users.data[u];
     for (int k = 0; k < user->operand_count && sum < all; k++)
       if (user->operands[k] == i) sum += needed_by(n, user, k);
   }
+  n->depth--;
   int64_t *kept = arena_new(n->arena, int64_t);
   *kept = sum < all ? sum : all;
   ptr_map_put(n->arena, &n->known, i, kept);

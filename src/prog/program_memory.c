@@ -7,6 +7,8 @@
 
 #include "base/vec.h"
 
+enum { MOST_LOOPS = 6 };
+
 typedef struct segment {
   int allocation;
   int64_t begin, end;
@@ -20,6 +22,7 @@ typedef struct liveness {
   segment *segments;  // by place
   int *first, *last;  // by slice: its segments, last exclusive
   int words;          // of a set
+  int loops;          // around what is walked
 } liveness;
 
 typedef uint64_t *segment_set;
@@ -108,7 +111,7 @@ static int64_t bytes_of(const liveness *v, const uint64_t *set) {
 
 // --- thunks
 
-static void walk(const liveness *v, const program_sequence *s, segment_set live);
+static void walk(liveness *v, const program_sequence *s, segment_set live);
 
 static void note(const liveness *v, const program_thunk *t, const uint64_t *live) {
   int64_t *known = ptr_map_get(&v->out->live, t);
@@ -129,8 +132,11 @@ static void walk_leaf(const liveness *v, const program_thunk *t, segment_set liv
 }
 
 // What the first turn reads, every turn before leaves.
-static void walk_loop(const liveness *v, const program_thunk *t, segment_set live) {
+static void walk_loop(liveness *v, const program_thunk *t, segment_set live) {
   segment_set before = new_set(v);
+  // Deep inside all that any turn reads is taken to live from one to the next, since rounds multiply.
+  for (int k = 0; v->loops >= MOST_LOOPS && k < t->read_count; k++) put(v, live, t->reads[k]);
+  v->loops++;
   do {
     add_all(v, before, live);
     memcpy(live, before, (size_t)v->words * sizeof *live);
@@ -140,10 +146,11 @@ static void walk_loop(const liveness *v, const program_thunk *t, segment_set liv
       add_all(v, live, before);
     }
     walk(v, &t->sequences[0], live);
-  } while (add_all(v, before, live));
+  } while (add_all(v, before, live) && v->loops <= MOST_LOOPS);
+  v->loops--;
 }
 
-static void walk_branches(const liveness *v, const program_thunk *t, segment_set live) {
+static void walk_branches(liveness *v, const program_thunk *t, segment_set live) {
   segment_set behind = new_set(v), branch = new_set(v);
   memcpy(behind, live, (size_t)v->words * sizeof *live);
   for (int k = 0; k < t->sequence_count; k++) {
@@ -155,7 +162,7 @@ static void walk_branches(const liveness *v, const program_thunk *t, segment_set
   if (t->kind == THUNK_CONDITIONAL) put(v, live, t->control.slice);
 }
 
-static void walk(const liveness *v, const program_sequence *s, segment_set live) {
+static void walk(liveness *v, const program_sequence *s, segment_set live) {
   for (int k = s->count; k-- > 0;) {
     const program_thunk *t = s->thunks[k];
     const bool is_leaf = t->sequence_count == 0 || (t->sequence_count == 1 && t->sequences[0].count == 0);

@@ -105,7 +105,7 @@ const plan_step *plan_steps_of(const plan_steps *p, const instruction *bottom) {
   return number ? &p->steps.data[number - 1] : NULL;
 }
 
-enum { MOST_FOLLOWED = 16 };
+enum { MOST_FOLLOWED = 8 };
 
 static bool is_returned(const instruction *i, int depth);
 

@@ -79,18 +79,25 @@ static bool is_small(const supertiling *t, const plan_step *step) {
 
 // The last stored value that needs `i`: where branches meet that part at it or before it. Null: none in the
 // computation.
-static instruction *next_stored(const tile_search *s, const instruction *i) {
+static instruction *next_stored(const tile_search *s, instruction *i) {
   instruction *last = NULL;
   int order = -1;
-  for (int u = 0; u < i->users.size; u++) {
-    instruction *user = i->users.data[u];
-    const int at = (int)(intptr_t)ptr_map_get(&s->orders, user);
-    if (at == 0 || ptr_map_has(&s->dead, user) || user->opcode == HLO_TUPLE || !region_has_tiles(user)) continue;
-    if (!plan_steps_stored(s->steps, user)) user = next_stored(s, user);
-    const int behind = user ? (int)(intptr_t)ptr_map_get(&s->orders, user) : -1;
-    if (behind > order) {
-      order = behind;
-      last = user;
+  instruction_list work = {0};
+  ptr_map seen = {0};
+  vec_push(s->arena, &work, i);
+  for (int w = 0; w < work.size; w++) {
+    for (int u = 0; u < work.data[w]->users.size; u++) {
+      instruction *user = work.data[w]->users.data[u];
+      const int at = (int)(intptr_t)ptr_map_get(&s->orders, user);
+      const bool counts = at > 0 && user->opcode != HLO_TUPLE && region_has_tiles(user);
+      if (!counts || ptr_map_has(&seen, user) || ptr_map_has(&s->dead, user)) continue;
+      ptr_map_put(s->arena, &seen, user, user);
+      if (!plan_steps_stored(s->steps, user)) {
+        vec_push(s->arena, &work, user);
+      } else if (at > order) {
+        order = at;
+        last = user;
+      }
     }
   }
   return last;
@@ -188,7 +195,7 @@ typedef struct kept_value {
 } kept_value;
 
 // The stored value behind the step that reads `i` last; null: none.
-static instruction *last_reader(const tile_search *s, const instruction *i, int step_order) {
+static instruction *last_reader(const tile_search *s, instruction *i, int step_order) {
   instruction *reader = next_stored(s, i);
   return reader && (int)(intptr_t)ptr_map_get(&s->orders, reader) > step_order ? reader : NULL;
 }
