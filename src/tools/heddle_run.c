@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/program_shape.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/pool.h"
@@ -12,6 +13,7 @@
 #include "import/import.h"
 #include "opt/constant_parameters.h"
 #include "rt/memory_watch.h"
+#include "rt/saved_program.h"
 #include "target/nvptx.h"
 #include "tools/array_files.h"
 #include "tools/codegen_flag.h"
@@ -268,6 +270,50 @@ static heddle_status report_run(arena *a, const run_flags *f, const compile_time
 }
 
 // A program written as LHLO: what passes and planning would have decided stands in it.
+// Arguments of a program whose parameters are arrays, `each` for every device or for all.
+static heddle_status read_arrays(arena *a, run_flags *f, int each, int devices, const shape *const *wanted,
+                                 argument_list *out) {
+  TRY(match_inputs(a, f, NULL));
+  const int given = f->random >= 0 ? each : given_inputs(f);
+  if (given != each && given != each * devices)
+    return status_error(HEDDLE_INVALID, "found %d --input files, wanted %d: one for each parameter", given, each);
+  *out = (argument_list){.count = given, .values = arena_array(a, literal *, given)};
+  for (int i = 0; i < given; i++)
+    TRY(f->random >= 0 ? execute_random_literal(a, wanted[i % each], (unsigned)f->random + (unsigned)i, &out->values[i])
+                       : read_input(f, a, i, wanted[i % each], &out->values[i]));
+  return status_ok();
+}
+
+static heddle_status run_loaded(arena *a, const saved_program *saved, run_flags *f, const compile_times *times) {
+  const invocable *callable = saved_program_invocable(saved);
+  const program *p = callable->program;
+  if (!callable->executable)
+    return status_error(HEDDLE_UNIMPLEMENTED,
+                        "the saved program has sizes that its runs decide: run it with heddle-run");
+  compiled program = {.program = *p, .executable = callable->executable, .buffers = callable->buffers};
+  const shape **wanted = arena_array(a, const shape *, p->parameter_count);
+  for (int i = 0; i < p->parameter_count; i++) wanted[i] = program_shape_of_literal(a, &p->parameters[i].shape);
+  argument_list arguments = {0};
+  literal *result = NULL;
+  TRY(read_arrays(a, f, p->parameter_count, p->device_count, wanted, &arguments));
+  const double start = log_seconds();
+  TRY(run_once(a, &program, arguments.count, arguments.values, &result));
+  return report_run(a, f, times, log_seconds() - start, p->device_count, result);
+}
+
+// A saved program is loaded, not compiled.
+static heddle_status run_saved(arena *a, const char *path, run_flags *f) {
+  if (f->on != PLATFORM_CPU || f->infeeds.size || f->profile || f->is_measured)
+    return status_error(HEDDLE_UNIMPLEMENTED, "saved programs run on the CPU, without infeeds and measurements");
+  const double start = log_seconds();
+  saved_program *saved;
+  TRY(saved_program_open(path, &(saved_program_options){.threads = f->threads}, &saved));
+  const compile_times times = {.stages = {{"load", log_seconds() - start}}, .count = 1};
+  heddle_status s = run_loaded(a, saved, f, &times);
+  saved_program_close(saved);
+  return s;
+}
+
 static heddle_status run_lhlo(arena *a, const char *path, str source, run_flags *f) {
   compile_options options;
   TRY(compile_options_of(f, &options));
@@ -278,16 +324,8 @@ static heddle_status run_lhlo(arena *a, const char *path, str source, run_flags 
   if (f->entry[0] && strcmp(f->entry, "main") != 0)
     return status_error(HEDDLE_INVALID, "found --entry=%s, wanted main: LHLO has no other function to run", f->entry);
   compile_times times = {.stages = {{"parse", log_seconds() - start}}, .count = 1};
-  TRY(match_inputs(a, f, NULL));
-  const int each = plan->parameter_count, given = f->random >= 0 ? each : given_inputs(f);
-  if (given != each && given != each * plan->device_count)
-    return status_error(HEDDLE_INVALID, "found %d --input files, wanted %d: one for each parameter", given, each);
-  argument_list arguments = {.count = given, .values = arena_array(a, literal *, given)};
-  for (int i = 0; i < given; i++) {
-    const shape *wanted = plan->parameters[i % each];
-    TRY(f->random >= 0 ? execute_random_literal(a, wanted, (unsigned)f->random + (unsigned)i, &arguments.values[i])
-                       : read_input(f, a, i, wanted, &arguments.values[i]));
-  }
+  argument_list arguments;
+  TRY(read_arrays(a, f, plan->parameter_count, plan->device_count, plan->parameters, &arguments));
   compiled program;
   TRY(end_dump(f, compile_lhlo(a, plan, &options, &program), &program));
   double seconds;
@@ -368,6 +406,7 @@ static heddle_status run_programs(arena *a, const char *path, run_flags *f) {
   module **programs;
   int count;
   TRY(file_read(a, path, &bytes));
+  if (program_file_is(bytes)) return run_saved(a, path, f);
   if (lhlo_is(bytes)) {
     if (f->infeeds.size) return status_error(HEDDLE_UNIMPLEMENTED, "LHLO has no infeeds, found --infeed");
     if (f->on != PLATFORM_INTERPRETER) return run_lhlo(a, path, bytes, f);
