@@ -77,27 +77,27 @@ static bool is_small(const supertiling *t, const plan_step *step) {
   return step->touched_bytes < t->peaks.limit[MEMORY_DRAM] / 64 && step->touched_bytes <= t->peaks.limit[MEMORY_L2];
 }
 
+static int order_of(const tile_search *s, const instruction *i) { return (int)(intptr_t)ptr_map_get(&s->orders, i); }
+
+static bool may_be_bottom(const tile_search *s, const instruction *i) {
+  return order_of(s, i) > 0 && i->opcode != HLO_TUPLE && region_has_tiles(i) && !ptr_map_has(&s->dead, i);
+}
+
 // The last stored value that needs `i`: where branches meet that part at it or before it. Null: none in the
 // computation.
 static instruction *next_stored(const tile_search *s, instruction *i) {
   instruction *last = NULL;
-  int order = -1;
   instruction_list work = {0};
   ptr_map seen = {0};
   vec_push(s->arena, &work, i);
   for (int w = 0; w < work.size; w++) {
-    for (int u = 0; u < work.data[w]->users.size; u++) {
-      instruction *user = work.data[w]->users.data[u];
-      const int at = (int)(intptr_t)ptr_map_get(&s->orders, user);
-      const bool counts = at > 0 && user->opcode != HLO_TUPLE && region_has_tiles(user);
-      if (!counts || ptr_map_has(&seen, user) || ptr_map_has(&s->dead, user)) continue;
+    const instruction_list users = work.data[w]->users;
+    for (int u = 0; u < users.size; u++) {
+      instruction *user = users.data[u];
+      if (ptr_map_has(&seen, user) || !may_be_bottom(s, user)) continue;
       ptr_map_put(s->arena, &seen, user, user);
-      if (!plan_steps_stored(s->steps, user)) {
-        vec_push(s->arena, &work, user);
-      } else if (at > order) {
-        order = at;
-        last = user;
-      }
+      if (!plan_steps_stored(s->steps, user)) vec_push(s->arena, &work, user);
+      else if (!last || order_of(s, user) > order_of(s, last)) last = user;
     }
   }
   return last;
@@ -197,17 +197,17 @@ typedef struct kept_value {
 // The stored value behind the step that reads `i` last; null: none.
 static instruction *last_reader(const tile_search *s, instruction *i, int step_order) {
   instruction *reader = next_stored(s, i);
-  return reader && (int)(intptr_t)ptr_map_get(&s->orders, reader) > step_order ? reader : NULL;
+  return reader && order_of(s, reader) > step_order ? reader : NULL;
 }
 
 // The largest value that lives across the step and was not looked at in this round.
 static kept_value largest_kept(const supertiling *t, const tile_search *s, const instruction *bottom) {
-  const int order = (int)(intptr_t)ptr_map_get(&s->orders, bottom);
+  const int order = order_of(s, bottom);
   kept_value best = {0};
   for (int k = 0; k < bottom->parent->instructions.size; k++) {
     instruction *i = bottom->parent->instructions.data[k];
     const stored_value *v = plan_steps_stored(s->steps, i);
-    const int at = (int)(intptr_t)ptr_map_get(&s->orders, i);
+    const int at = order_of(s, i);
     if (!v || !v->is_temporary || v->bytes <= best.bytes || at == 0 || at >= order || ptr_map_has(&t->kept, i))
       continue;
     instruction *reader = last_reader(s, i, order);
