@@ -139,7 +139,7 @@ static void walk_contiguous_dims(kernel_plan *k, int split, const target_descrip
   h->is_blocked = true;
   h->block = kernel_block_deal(target, k->outputs[0].shape, split, cost, NULL);
   const int64_t open = module_open_count(k->computation->module, h->block.space);
-  int64_t pieces = 1;
+  int64_t pieces = 0;
   if (open > 1 && h->block.rows % open == 0) {
     pieces = launch_open_tile(h->block.rows, open, k->tile_limit, &h->block.rows_per_tile);
     if (h->block.chunk == h->block.contiguous) h->block.tiles = h->block.rows / h->block.rows_per_tile;

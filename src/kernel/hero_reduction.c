@@ -104,7 +104,7 @@ static void decide_launch(kernel_plan *k, hero_reduction *d, const target_descri
   int64_t blocks = int64_max(d->column_blocks, 1);
   d->tile = blocks > 1 ? 1 : tile;
   const int64_t open = module_open_count(k->computation->module, k->outputs[0].shape);
-  const int64_t pieces = units % open == 0 ? launch_open_tile(units, open, k->tile_limit, &d->tile) : 1;
+  const int64_t pieces = units % open == 0 ? launch_open_tile(units, open, k->tile_limit, &d->tile) : 0;
   k->launch = (launch_plan){.elements = s->kept, .tile = d->tile, .tiles = int64_ceil_div(units, d->tile) * blocks};
   k->launch.pieces = pieces;
   k->launch.rest_limit = launch_rest_limit(d->tile, pieces);

@@ -287,7 +287,7 @@ static heddle_status plan_leaves(arena *a, const kernel_request *given, kernel_p
 
 heddle_status kernel_plan_leaves(arena *a, const kernel_request *given, kernel_plan **out) {
   TRY(plan_leaves(a, given, out));
-  if ((*out)->launch.pieces <= 1) return status_ok();
+  if ((*out)->launch.pieces == 0) return status_ok();
   kernel_request rest = *given;
   rest.tile_limit = (*out)->launch.rest_limit;
   rest.name = arena_printf(a, "%s_rest", given->name);

@@ -99,7 +99,7 @@ static int64_t common_divisor(int64_t x, int64_t y) {
 }
 
 int64_t launch_open_tile(int64_t count, int64_t open, int64_t limit, int64_t *tile) {
-  if (open <= 1 || *tile <= 1) return 1;
+  if (open <= 1 || *tile <= 1) return 0;
   if (limit > 0 && *tile > limit) *tile = limit;
   // Stand-ins are multiples of large powers of two, so that a power of two divides them, or more.
   if (count % *tile != 0) {
@@ -107,10 +107,12 @@ int64_t launch_open_tile(int64_t count, int64_t open, int64_t limit, int64_t *ti
     while (power * 2 <= *tile && count % (power * 2) == 0) power *= 2;
     *tile = power;
   }
-  return *tile / common_divisor(*tile, count / open);
+  const int64_t pieces = *tile / common_divisor(*tile, count / open);
+  return pieces > 1 ? pieces : 0;
 }
 
 int64_t launch_rest_limit(int64_t tile, int64_t pieces) {
   enum { MANY = 128, SOME = 32 };
+  if (pieces == 0) return 0;
   return tile / pieces * (pieces >= MANY && pieces % SOME == 0 ? SOME : 1);
 }

@@ -15,7 +15,7 @@ typedef struct launch_plan {
   int64_t tile, tiles;
   int64_t tile_bytes;  // memory traffic of one tile, estimated
   // Of a kernel for open sizes: a tile is so many pieces, and there may be fewer pieces left than fill one, for which
-  // the kernel has a rest, with tiles of at most `rest_limit` elements or rows. 0 and 1: tiles fill every size.
+  // the kernel has a rest, with tiles of at most `rest_limit` elements or rows. 0: tiles fill every size.
   int64_t pieces, rest_limit;
 } launch_plan;
 
@@ -47,10 +47,12 @@ int launch_unroll(const target_description *target, int64_t elements, int64_t mu
 void launch_spread_blocks(const target_description *target, int64_t blocks, launch_plan *plan);
 
 // How tiles of `tile` of `count` things are divided where `open` of their number is an open size: *tile becomes one
-// that divides count, of at most `limit` (0: any). Returns the pieces of a tile. With open = 1, *tile stays.
+// that divides count, of at most `limit` (0: any). Returns the pieces of a tile, 0
+// if a tile is one. With open = 1, *tile stays.
 int64_t launch_open_tile(int64_t count, int64_t open, int64_t limit, int64_t *tile);
 
-// The limit for the rest of a kernel with such tiles: one piece, or some between, since what fills no tile may be much.
+// The limit for the rest of a kernel with such tiles (none with 0 pieces): one piece, or some between, since what fills
+// no tile may be much.
 int64_t launch_rest_limit(int64_t tile, int64_t pieces);
 
 // Whether there is nothing to do.

@@ -15,7 +15,7 @@
 // RUN: heddle compile %s --threads=2 --emit=plan | FileCheck %s --check-prefix=PLAN
 // PLAN: kernel @main of {{.*}}, reduction: 3 passes over each row
 // PLAN: space [kept n, reduced 256] kept=n reduced=256
-// PLAN: launch elements=n tile=4 pieces=4
+// PLAN: launch elements=n tile=4 pieces=4 rest=1 bytes=
 //
 // RUN: heddle compile %s --threads=2 --emit=program | FileCheck %s --check-prefix=PROGRAM
 // PROGRAM: parameter 0 = {{.*}}: f32[n,256]{1,0}, 1024*n bytes
