@@ -111,9 +111,8 @@ static const char *describe_library(arena *a, const struct library *l) {
   if (!handle) return arena_printf(a, "missing (%s)", l->purpose);
   struct link_map *map = NULL;
   const bool is_known = dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map;
-  const char *path = arena_printf(a, "%s (%s)", is_known ? map->l_name : "found", l->purpose);
-  dlclose(handle);
-  return path;
+  // It stays: some libraries lose memory when they are taken away.
+  return arena_printf(a, "%s (%s)", is_known ? map->l_name : "found", l->purpose);
 }
 
 static void tell_libraries(arena *a, report *r) {
