@@ -51,9 +51,11 @@ static heddle_status assign(void *state) {
   compilation *c = state;
   const module *alternating;
   TRY(loop_alternation_run(c->arena, c->module, &c->target, &alternating));
-  TRY(lhlo_build(c->arena, alternating, &c->target, &c->plan));
-  c->plan->memory_limit = c->limit;
-  if (c->options->injects_profile) lhlo_profile_inject(c->plan);
+  lhlo_program *plan;
+  TRY(lhlo_build(c->arena, alternating, &c->target, &plan));
+  plan->memory_limit = c->limit;
+  if (c->options->injects_profile) lhlo_profile_inject(plan);
+  c->plan = plan;
   return status_ok();
 }
 
