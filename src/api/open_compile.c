@@ -321,7 +321,14 @@ static heddle_status describe(const open_program *o, compiled *out) {
   TRY(find_sizes(o, list->made, signature_numbers(&list->made[0].program), most, &sizes));
   open_symbols *symbols = arena_new(o->arena, open_symbols);
   compile_options *options = arena_new(o->arena, compile_options);
+  // The caller's text and options are gone when runs come.
+  import_options *import = arena_new(o->arena, import_options);
+  *import = *o->symbols.import;
+  import->entry = str_copy(o->arena, import->entry);
   *symbols = o->symbols;
+  symbols->import = import;
+  symbols->file = arena_strdup(o->arena, o->symbols.file, strlen(o->symbols.file));
+  symbols->source = str_copy(o->arena, o->symbols.source);
   *options = *o->options;
   options->progress = (compile_progress){0};
   *out = (compiled){.is_open = true,
