@@ -41,7 +41,8 @@ heddle_status cpu_flag_take(const char *name, bool runs) {
   cpu_level level;
   if (!name) return status_ok();
   if (!cpu_level_find(name, &level))
-    return status_error(HEDDLE_INVALID, "found --cpu=%s, wanted native, x86-64-v2, x86-64-v3, x86-64-v4 or cooperlake", name);
+    return status_error(HEDDLE_INVALID, "found --cpu=%s, wanted native, x86-64-v2, x86-64-v3, x86-64-v4 or cooperlake",
+                        name);
   if (level == CPU_LEVEL_NATIVE) return status_ok();
   if (!cpu_level_runs(runs ? level : CPU_LEVEL_V2))
     return status_error(HEDDLE_INVALID, "found --cpu=%s, whose instructions this machine does not have", name);
