@@ -3,6 +3,7 @@
 #include <llvm-c/TargetMachine.h>
 
 #include "base/cpu_features.h"
+#include "base/guard.h"
 #include "target/cpu.h"
 
 static bool has_feature(str features, const char *name) {
@@ -34,24 +35,45 @@ target_product_costs cpu_target_products(cpu_level number) {
   return costs;
 }
 
-target_description cpu_target_level(arena *a, int threads, cpu_level number) {
-  const cpu_level_info *level = &cpu_levels[number];
-  const bool is_limited = level->features != NULL;
-  char *name = LLVMGetHostCPUName();
-  char *features = LLVMGetHostCPUFeatures();
-  const str f = str_from(is_limited ? level->features : features);
-  target_description t = target_cpu(threads);
-  t.chip = is_limited ? level->name : arena_strdup(a, name, strlen(name));
-  t.features = arena_strdup(a, f.data, f.size);
-  target_choose_vectors(&t, vector_bits(f), has_feature(f, "avx512vnni") || has_feature(f, "avxvnni"));
-  t.vector_registers = vector_registers(f);
+// What LLVM says of the host, which the heap does not know, and what is made of it.
+typedef struct host {
+  arena *arena;
+  const cpu_level_info *level;
+  char *name, *features;
+  target_description *out;
+} host;
+
+static heddle_status describe(void *argument) {
+  host *h = argument;
+  target_description *t = h->out;
+  const bool is_limited = h->level->features != NULL;
+  h->name = LLVMGetHostCPUName();
+  h->features = LLVMGetHostCPUFeatures();
+  const str f = str_from(is_limited ? h->level->features : h->features);
+  t->chip = is_limited ? h->level->name : arena_strdup(h->arena, h->name, strlen(h->name));
+  t->features = arena_strdup(h->arena, f.data, f.size);
+  target_choose_vectors(t, vector_bits(f), has_feature(f, "avx512vnni") || has_feature(f, "avxvnni"));
+  t->vector_registers = vector_registers(f);
   // Processors with AMX take longer for AVX512-BF16's products than for as many multiply-adds of f32.
-  t.multiplies_bf16 = has_feature(f, "avx512bf16") && !has_feature(f, "amx-bf16");
-  t.has_bf16 = has_feature(f, "avx512bf16");
-  t.has_f16 = has_feature(f, "f16c") || has_feature(f, "fullfp16");
-  t.has_fma = has_feature(f, "fma") || has_feature(f, "neon");
-  LLVMDisposeMessage(name);
-  LLVMDisposeMessage(features);
+  t->multiplies_bf16 = has_feature(f, "avx512bf16") && !has_feature(f, "amx-bf16");
+  t->has_bf16 = has_feature(f, "avx512bf16");
+  t->has_f16 = has_feature(f, "f16c") || has_feature(f, "fullfp16");
+  t->has_fma = has_feature(f, "fma") || has_feature(f, "neon");
+  return status_ok();
+}
+
+static void forget(void *argument, bool is_torn) {
+  const host *h = argument;
+  if (is_torn) return;
+  if (h->name) LLVMDisposeMessage(h->name);
+  if (h->features) LLVMDisposeMessage(h->features);
+}
+
+target_description cpu_target_level(arena *a, int threads, cpu_level number) {
+  target_description t = target_cpu(threads);
+  host h = {.arena = a, .level = &cpu_levels[number], .out = &t};
+  heddle_status_free(guard_clean_up(describe, forget, &h));  // fails by ending the call's guard alone
+  forget(&h, false);
   return t;
 }
 
