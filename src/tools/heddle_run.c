@@ -21,6 +21,7 @@
 #include "tools/cpu_flag.h"
 #include "tools/debug_compile.h"
 #include "tools/execute.h"
+#include "tools/facts.h"
 #include "tools/fake_arguments.h"
 #include "tools/lone_transfers.h"
 #include "tools/measured_run.h"
@@ -49,7 +50,8 @@ typedef struct run_flags {
   const char *codegen_name, *limit_text;
   target_codegen codegen;
   memory_limit limit;
-  bool specializes, exact, no_folding, keep_fusions, time, print, profile;
+  bool specializes, exact, no_folding, keep_fusions, time, print, profile, json;
+  facts *facts;          // that --json asks for; else null
   bool is_measured;      // by heddle profile or heddle bench
   measured_run measure;  // how; also of heddle run --profile
   const char *path;      // of the program
@@ -131,24 +133,32 @@ static heddle_status read_inputs(arena *a, const module *m, run_flags *f, argume
                       out->leaf_count);
 }
 
-// What one device must have stands for all of them.
+static heddle_status check_result(arena *a, literal *result, int number, int given, const run_flags *f) {
+  literal *expected;
+  const shape *wanted = result->shape;
+  TRY(f->expected_files ? array_files_read(&f->listed_expected, a, number % given, wanted, &expected)
+                        : npy_read(a, npy_path(f->expected.data[number % given]), wanted, &expected));
+  return literal_compare(result, expected, f->rtol, f->atol);
+}
+
+// What one device must have stands for all of them. Ends with the first result that differs; facts name all of them.
 static heddle_status check_expected(arena *a, const literal_list *results, int devices, const run_flags *f) {
   const int each = results->size / devices;
   const int given = f->expected_files ? f->listed_expected.names.size : f->expected.size;
-  if (!f->expected_files && given == 0) return status_ok();
-  if (given != results->size && given != each)
+  const bool compares = f->expected_files || given > 0;
+  if (compares && given != results->size && given != each)
     return status_error(HEDDLE_INVALID, "found %d --expected_output files, wanted %d: one for each result", given,
                         results->size);
-  for (int i = 0; i < results->size; i++) {
-    literal *expected;
-    const shape *wanted = results->data[i]->shape;
-    TRY(f->expected_files ? array_files_read(&f->listed_expected, a, i % given, wanted, &expected)
-                          : npy_read(a, npy_path(f->expected.data[i % given]), wanted, &expected));
-    heddle_status s = literal_compare(results->data[i], expected, f->rtol, f->atol);
-    TRY(devices > 1 ? status_context(s, "in result %d of device %d", i % each, i / each)
-                    : status_context(s, "in result %d", i));
+  heddle_status first = status_ok();
+  for (int i = 0; i < results->size && (f->facts || status_is_ok(first)); i++) {
+    heddle_status s = compares ? check_result(a, results->data[i], i, given, f) : status_ok();
+    if (f->facts) facts_put_result(f->facts, i / each, results->data[i]->shape, compares, s);
+    s = devices > 1 ? status_context(s, "in result %d of device %d", i % each, i / each)
+                    : status_context(s, "in result %d", i);
+    if (status_is_ok(first)) first = s;
+    else heddle_status_free(s);
   }
-  return status_ok();
+  return first;
 }
 
 static heddle_status write_outputs(const literal_list *results, const flag_list *files) {
@@ -191,9 +201,11 @@ static heddle_status end_dump(run_flags *f, heddle_status s, compiled *program) 
 
 enum { PROFILE_LINES = 40 };
 
+// What a run measures.
 typedef struct timing {
-  compile_times *times;
-  double *seconds;
+  compile_times times;
+  double seconds;
+  int64_t planned_bytes, measured_bytes;  // run_told
 } timing;
 
 static heddle_status report_memory(const compiled *program, memory_watch *memory) {
@@ -211,11 +223,12 @@ static double compile_seconds(const compile_times *times) {
 }
 
 static heddle_status run_compiled(arena *a, const run_flags *f, compiled *program, const argument_list *arguments,
-                                  const timing *t, literal **result) {
-  compile_times *times = t->times;
+                                  timing *t, literal **result) {
+  compile_times *times = &t->times;
   const bool is_measured = f->is_measured || f->profile;
   memory_watch memory;
-  const bool is_watched = program->program.memory_limit > 0 && program->executable && !is_measured;
+  const bool has_limit = program->program.memory_limit > 0;
+  const bool is_watched = (has_limit || f->facts) && program->executable && !is_measured;
   if (is_watched) memory_watch_start(&memory, a, program->executable);
   for (int i = 0; i < program->times.count && times->count < COMPILE_STAGES_MAX; i++)
     times->stages[times->count++] = program->times.stages[i];
@@ -223,12 +236,14 @@ static heddle_status run_compiled(arena *a, const run_flags *f, compiled *progra
   heddle_status s = platform_has_device(program);
   const measured_program told = {f->path, compile_seconds(times)};
   if (status_is_ok(s) && is_measured) {
-    s = measured_run_execute(a, &f->measure, &told, program, arguments, t->seconds, result);
+    s = measured_run_execute(a, &f->measure, &told, program, arguments, &t->seconds, result);
   } else if (status_is_ok(s)) {
     s = run_once(a, program, arguments->count, arguments->values, result);
-    *t->seconds = log_seconds() - start;
+    t->seconds = log_seconds() - start;
   }
-  if (is_watched && status_is_ok(s)) s = report_memory(program, &memory);
+  t->planned_bytes = program->plan->peak_bytes;
+  if (is_watched) t->measured_bytes = atomic_load(&memory.peak);
+  if (is_watched && has_limit && status_is_ok(s)) s = report_memory(program, &memory);
   compiled_release(program);
   return s;
 }
@@ -246,27 +261,41 @@ static heddle_status compile_to_run(arena *a, const module *m, run_flags *f, com
   return end_dump(f, s, program);
 }
 
-static heddle_status run_cpu(arena *a, const module *m, run_flags *f, const argument_list *arguments,
-                             compile_times *times, double *seconds, literal **result) {
+static heddle_status run_cpu(arena *a, const module *m, run_flags *f, const argument_list *arguments, timing *t,
+                             literal **result) {
   compiled program = {0};
   TRY(compile_to_run(a, m, f, &program));
-  return run_compiled(a, f, &program, arguments, &(timing){times, seconds}, result);
+  return run_compiled(a, f, &program, arguments, t, result);
 }
 
-// Of what `devices` have, which are elements of the result if there are several.
-static heddle_status report_run(arena *a, const run_flags *f, const compile_times *times, double seconds, int devices,
-                                literal *result) {
+static heddle_status give_results(arena *a, const run_flags *f, const literal_list *results, int devices) {
+  TRY(write_outputs(results, &f->outputs));
+  if (f->output_files) TRY(array_files_write(f->output_files, results->size, results->data));
+  return check_expected(a, results, devices, f);
+}
+
+static heddle_status report_run(arena *a, const run_flags *f, str name, const timing *t, int devices,
+                                const argument_list *arguments, literal *result) {
   if (f->time) {
-    execute_print_times(stderr, times);
+    execute_print_times(stderr, &t->times);
     pass_times_print(stderr, &f->driver.control);
-    fprintf(stderr, "  %-10s %9.3f ms\n", "run", seconds * 1e3);
+    fprintf(stderr, "  %-10s %9.3f ms\n", "run", t->seconds * 1e3);
   }
   literal_list results = {0};
   execute_leaves(a, result, &results);
   if (f->print) execute_print_results(stdout, a, "result", devices, result);
-  TRY(write_outputs(&results, &f->outputs));
-  if (f->output_files) TRY(array_files_write(f->output_files, results.size, results.data));
-  return check_expected(a, &results, devices, f);
+  if (!f->facts) return give_results(a, f, &results, devices);
+  facts_begin_run(f->facts, &(run_told){.name = name,
+                                        .devices = devices,
+                                        .times = &t->times,
+                                        .seconds = t->seconds,
+                                        .planned_bytes = t->planned_bytes,
+                                        .measured_bytes = t->measured_bytes,
+                                        .argument_count = arguments->count,
+                                        .arguments = arguments->values});
+  heddle_status s = give_results(a, f, &results, devices);
+  facts_end_run(f->facts);
+  return s;
 }
 
 // A program written as LHLO: what passes and planning would have decided stands in it.
@@ -284,7 +313,7 @@ static heddle_status read_arrays(arena *a, run_flags *f, int each, int devices, 
   return status_ok();
 }
 
-static heddle_status run_loaded(arena *a, const saved_program *saved, run_flags *f, const compile_times *times) {
+static heddle_status run_loaded(arena *a, const saved_program *saved, run_flags *f, timing *t) {
   const invocable *callable = saved_program_invocable(saved);
   const program *p = callable->program;
   if (!callable->executable)
@@ -298,7 +327,8 @@ static heddle_status run_loaded(arena *a, const saved_program *saved, run_flags 
   TRY(read_arrays(a, f, p->parameter_count, p->device_count, wanted, &arguments));
   const double start = log_seconds();
   TRY(run_once(a, &program, arguments.count, arguments.values, &result));
-  return report_run(a, f, times, log_seconds() - start, p->device_count, result);
+  t->seconds = log_seconds() - start;
+  return report_run(a, f, str_from(p->name), t, p->device_count, &arguments, result);
 }
 
 // A saved program is loaded, not compiled.
@@ -308,8 +338,8 @@ static heddle_status run_saved(arena *a, const char *path, run_flags *f) {
   const double start = log_seconds();
   saved_program *saved;
   TRY(saved_program_open(path, &(saved_program_options){.threads = f->threads}, &saved));
-  const compile_times times = {.stages = {{"load", log_seconds() - start}}, .count = 1};
-  heddle_status s = run_loaded(a, saved, f, &times);
+  timing t = {.times = {.stages = {{"load", log_seconds() - start}}, .count = 1}};
+  heddle_status s = run_loaded(a, saved, f, &t);
   saved_program_close(saved);
   return s;
 }
@@ -323,15 +353,14 @@ static heddle_status run_lhlo(arena *a, const char *path, str source, run_flags 
   TRY(lhlo_parse(a, source, path, &target, &plan));
   if (f->entry[0] && strcmp(f->entry, "main") != 0)
     return status_error(HEDDLE_INVALID, "found --entry=%s, wanted main: LHLO has no other function to run", f->entry);
-  compile_times times = {.stages = {{"parse", log_seconds() - start}}, .count = 1};
+  timing t = {.times = {.stages = {{"parse", log_seconds() - start}}, .count = 1}};
   argument_list arguments;
   TRY(read_arrays(a, f, plan->parameter_count, plan->device_count, plan->parameters, &arguments));
   compiled program;
   TRY(end_dump(f, compile_lhlo(a, plan, &options, &program), &program));
-  double seconds;
   literal *result;
-  TRY(run_compiled(a, f, &program, &arguments, &(timing){&times, &seconds}, &result));
-  return report_run(a, f, &times, seconds, plan->device_count, result);
+  TRY(run_compiled(a, f, &program, &arguments, &t, &result));
+  return report_run(a, f, plan->module->name, &t, plan->device_count, &arguments, result);
 }
 
 // The program with its constants as parameters behind its own, and their values behind each device's arguments.
@@ -349,22 +378,22 @@ static heddle_status unfold(arena *a, module *m, argument_list *arguments) {
   return status_ok();
 }
 
-static heddle_status run_module(arena *a, module *m, run_flags *f, compile_times *times) {
+static heddle_status run_module(arena *a, module *m, run_flags *f, timing *t) {
   argument_list arguments;
   literal *result;
   int devices;
   TRY(device_groups_count(m, &devices));
   TRY(read_inputs(a, m, f, &arguments));
   if (f->no_folding) TRY(unfold(a, m, &arguments));
-  double seconds = 0;
+  t->seconds = 0;
   if (f->on != PLATFORM_INTERPRETER) {
-    TRY(run_cpu(a, m, f, &arguments, times, &seconds, &result));
+    TRY(run_cpu(a, m, f, &arguments, t, &result));
   } else {
     double start = log_seconds();
     TRY(execute_module(a, m, f->on, &(compile_options){0}, &arguments, &result));
-    seconds = log_seconds() - start;
+    t->seconds = log_seconds() - start;
   }
-  return report_run(a, f, times, seconds, devices, result);
+  return report_run(a, f, m->name, t, devices, &arguments, result);
 }
 
 // Made-up sizes need not fit a program. It is then only read, written and read back, and has not run. Takes ownership
@@ -397,7 +426,8 @@ static heddle_status run_open(arena *a, const char *path, str bytes, run_flags *
                                          .seed = f->random > 0 ? (unsigned)f->random : 0,
                                          .rtol = f->rtol,
                                          .atol = f->atol,
-                                         .print = f->print});
+                                         .print = f->print,
+                                         .facts = f->facts});
 }
 
 static heddle_status run_programs(arena *a, const char *path, run_flags *f) {
@@ -422,14 +452,26 @@ static heddle_status run_programs(arena *a, const char *path, run_flags *f) {
                         "found %d programs in '%s', wanted one for --input, --output and so on: name it "
                         "with --entry",
                         count, path);
-  compile_times times = {.stages = {{"parse", log_seconds() - start}}, .count = 1};
+  timing t = {.times = {.stages = {{"parse", log_seconds() - start}}, .count = 1}};
   for (int i = 0; i < count; i++) {
     device_counts_adopt(programs[i], f->replicas, f->partitions);
     TRY(lone_transfers_feed(programs[i], f->infeeds.size, f->infeeds.data));
-    heddle_status s = run_module(a, programs[i], f, &times);
+    heddle_status s = run_module(a, programs[i], f, &t);
     TRY(count > 1 ? status_context(s, "in program %d of %d, " STR_FMT, i + 1, count, STR_ARG(programs[i]->name)) : s);
   }
   return status_ok();
+}
+
+static heddle_status tell_programs(arena *a, const char *path, run_flags *f) {
+  facts told;
+  facts_begin(&told, path);
+  json_put_string(&told.out, "platform", str_from(f->platform));
+  json_begin(&told.out, "runs", '[');
+  f->facts = &told;
+  heddle_status s = run_programs(a, path, f);
+  f->facts = NULL;
+  json_end(&told.out, ']');
+  return facts_end(&told, s);
 }
 
 static heddle_status run_file(arena *a, const char *path, void *argument) {
@@ -438,7 +480,7 @@ static heddle_status run_file(arena *a, const char *path, void *argument) {
   debug_options_warn(&f->debug);
   f->path = path;
   heddle_status s = open_files(a, f);
-  if (status_is_ok(s)) s = run_programs(a, path, f);
+  if (status_is_ok(s)) s = f->json ? tell_programs(a, path, f) : run_programs(a, path, f);
   array_files_close(&f->listed);
   array_files_close(&f->listed_expected);
   return s;
@@ -453,6 +495,8 @@ static heddle_status check_flags(void *argument) {
     return status_error(HEDDLE_INVALID, "found --inputs and --input, wanted one of them");
   if (f->expected_files && f->expected.size)
     return status_error(HEDDLE_INVALID, "found --expected_outputs and --expected_output, wanted one of them");
+  if (f->json && f->print)
+    return status_error(HEDDLE_INVALID, "found --json and --print, wanted one of them: both are for standard output");
   TRY(hlo_dump_check(&f->debug));
   TRY(pass_flags_check(&f->driver, PASS_FLAGS_HLO | PASS_FLAGS_MLIR));
   TRY(codegen_flag_take(f->codegen_name, &f->codegen));
@@ -514,6 +558,7 @@ int command_run(int argc, char **argv) {
       {"atol", FLAG_DOUBLE, &f.atol, "A", "absolute tolerance of the comparison (1e-6)"},
       CHIP_FLAG(&f.chip),
       {"print", FLAG_BOOL, &f.print, NULL, "print the results"},
+      {"json", FLAG_BOOL, &f.json, NULL, "print JSON: shapes, times, memory, what was compared, the error"},
       {"time", FLAG_BOOL, &f.time, NULL, "print the time of every stage and pass on standard error"},
       PASS_FLAGS(f.driver),
       {"profile", FLAG_BOOL, &f.profile, NULL, "print the time of every operation of the run on standard error (cpu)"},

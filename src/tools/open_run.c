@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "api/open_compile.h"
+#include "base/log.h"
 #include "hlo/device_counts.h"
 #include "prog/program_sizes.h"
 #include "rt/open_instances.h"
@@ -19,7 +20,8 @@ static void print_sizes(const program_sizes *s, const int64_t *symbols) {
   for (int k = 0; k < s->symbol_count; k++) printf("%s%s=%" PRId64, k ? ", " : "", s->symbols[k].name, symbols[k]);
 }
 
-static heddle_status run_instance(arena *a, const open_run_request *r, open_instance *instance, literal **out) {
+static heddle_status run_instance(arena *a, const open_run_request *r, open_instance *instance, literal **out,
+                                  double *seconds) {
   const program *p = instance->callable.program;
   const shape **shapes = arena_array(a, const shape *, p->parameter_count);
   for (int i = 0; i < p->parameter_count; i++)
@@ -36,9 +38,24 @@ static heddle_status run_instance(arena *a, const open_run_request *r, open_inst
   TRY(execute_in_interpreter(a, m, NULL, &arguments, &wanted));
   compiled at_sizes = {
       .program = *p, .executable = instance->callable.executable, .buffers = instance->callable.buffers};
+  const double start = log_seconds();
   TRY(run_once(a, &at_sizes, arguments.count, arguments.values, out));
+  *seconds = log_seconds() - start;
   const default_bounds bounds = default_bounds_for(m, F32_BOUND);
   return literal_compare(*out, wanted, fmax(r->rtol, bounds.relative), fmax(r->atol, bounds.absolute));
+}
+
+static void tell_run(facts *f, const program_sizes *sizes, const int64_t *symbols, const program *filled,
+                     double seconds, heddle_status s) {
+  json_begin(&f->out, NULL, '{');
+  json_begin(&f->out, "sizes", '{');
+  for (int k = 0; k < sizes->symbol_count; k++) json_put_int(&f->out, sizes->symbols[k].name, symbols[k]);
+  json_end(&f->out, '}');
+  facts_put_values(f, "parameters", filled->parameter_count, filled->parameters);
+  facts_put_values(f, "results", filled->given_result_count, filled->results);
+  json_put_number(&f->out, "run_seconds", seconds);
+  facts_put_comparison(f, true, s);
+  json_end(&f->out, '}');
 }
 
 static heddle_status run_sizes(arena *a, const open_run_request *r, open_instances *instances, const program *p,
@@ -51,9 +68,12 @@ static heddle_status run_sizes(arena *a, const open_run_request *r, open_instanc
   open_instance *instance;
   TRY(open_instances_take(instances, dims, &instance));
   literal *result = NULL;
-  heddle_status s = run_instance(a, r, instance, &result);
+  double seconds = 0;
+  heddle_status s = run_instance(a, r, instance, &result, &seconds);
   open_instances_give(instances, instance);
+  if (r->facts) tell_run(r->facts, &p->sizes, symbols, filled, seconds, s);
   TRY(status_context(s, "while running it for --sizes=%s", given));
+  if (r->facts) return status_ok();
   print_sizes(&p->sizes, symbols);
   printf(": as the interpreter has it\n");
   if (r->print) execute_print_results(stdout, a, "result", 1, result);

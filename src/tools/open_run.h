@@ -4,6 +4,7 @@
 
 #include "api/compile.h"
 #include "import/import.h"
+#include "tools/facts.h"
 #include "tools/flags.h"
 
 typedef struct open_run_request {
@@ -14,7 +15,8 @@ typedef struct open_run_request {
   const flag_list *sizes;  // "7", or "7,16" for two symbols: a run each
   unsigned seed;           // of the arguments
   double rtol, atol;
-  bool print;  // results, on standard output
+  bool print;    // results, on standard output
+  facts *facts;  // which get an object for each run instead of a line; may be null
 } open_run_request;
 
 // Prints a line for each run, whose results are compared with the interpreter's: HEDDLE_MISMATCH for the first that
