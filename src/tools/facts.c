@@ -3,9 +3,12 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
-void facts_begin(facts *f, const char *module) {
-  *f = (facts){0};
+#include "prog/program_sizes.h"
+
+void facts_begin(facts *f, arena *a, const char *module) {
+  *f = (facts){.arena = a};
   f->out = (json_writer){.out = &f->text};
   json_begin(&f->out, NULL, '{');
   json_put_string(&f->out, "module", str_from(module));
@@ -23,7 +26,22 @@ static void put_error(json_writer *w, heddle_status s) {
   json_end(w, '}');
 }
 
+void facts_note_file(facts *f, const char *path) { vec_push(f->arena, &f->files, path); }
+
+static void put_files(facts *f) {
+  json_begin(&f->out, "files", '[');
+  for (int k = 0; k < f->files.size; k++) {
+    struct stat found;
+    json_begin(&f->out, NULL, '{');
+    json_put_string(&f->out, "path", str_from(f->files.data[k]));
+    if (stat(f->files.data[k], &found) == 0) json_put_int(&f->out, "bytes", found.st_size);
+    json_end(&f->out, '}');
+  }
+  json_end(&f->out, ']');
+}
+
 heddle_status facts_end(facts *f, heddle_status s) {
+  if (f->files.size > 0) put_files(f);
   if (!status_is_ok(s)) put_error(&f->out, s);
   json_end(&f->out, '}');
   fwrite(f->text.data, 1, f->text.size, stdout);
@@ -72,6 +90,89 @@ static void put_shape(json_writer *w, const char *name, const shape *s) {
   json_put_string(w, name, text_view(&printed));
   text_free(&printed);
 }
+
+// --- what was compiled
+
+static void put_symbols(facts *f, const program_sizes *sizes) {
+  json_begin(&f->out, "sizes", '[');
+  for (int k = 0; k < sizes->symbol_count; k++) {
+    json_begin(&f->out, NULL, '{');
+    json_put_string(&f->out, "name", str_from(sizes->symbols[k].name));
+    json_put_int(&f->out, "least", sizes->symbols[k].least);
+    json_put_int(&f->out, "most", sizes->symbols[k].most);
+    json_end(&f->out, '}');
+  }
+  json_end(&f->out, ']');
+}
+
+static void put_kernel(json_writer *w, const char *name, int64_t tiles) {
+  json_begin(w, NULL, '{');
+  json_put_string(w, "name", str_from(name));
+  if (tiles > 0) json_put_int(w, "tiles", tiles);
+  json_end(w, '}');
+}
+
+// Negative numbers are those that only the sizes of a run decide.
+static void put_memory(facts *f, const program *p) {
+  static const program_allocation_kind kinds[] = {PROGRAM_PARAMETER, PROGRAM_RESULT, PROGRAM_CONSTANT};
+  json_begin(&f->out, "memory", '{');
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+    int64_t sum = 0;
+    for (int i = 0; i < p->allocation_count && sum >= 0; i++) {
+      if (p->allocations[i].kind != kinds[k]) continue;
+      sum = p->allocations[i].bytes < 0 ? -1 : sum + p->allocations[i].bytes;
+    }
+    if (sum >= 0)
+      json_put_int(&f->out, arena_printf(f->arena, "%s_bytes", program_allocation_kind_name(kinds[k])), sum);
+  }
+  if (p->temporary_bytes >= 0) json_put_int(&f->out, "temporary_bytes", p->temporary_bytes);
+  json_end(&f->out, '}');
+}
+
+void facts_put_program(facts *f, arena *a, int count, const compiled *codes) {
+  const program *p = program_sizes_show(a, &codes->program);
+  json_put_string(&f->out, "name", str_from(p->name));
+  json_put_int(&f->out, "devices", p->device_count);
+  facts_put_values(f, "parameters", p->parameter_count, p->parameters);
+  facts_put_values(f, "results", p->given_result_count, p->results);
+  if (p->sizes.symbol_count > 0) put_symbols(f, &p->sizes);
+  put_memory(f, p);
+  json_begin(&f->out, "kernels", '[');
+  for (int k = 0; k < p->kernel_count; k++) put_kernel(&f->out, p->kernels[k].entry, p->kernels[k].tiles);
+  json_end(&f->out, ']');
+  json_begin(&f->out, "codes", '[');
+  for (int k = 0; k < count; k++) {
+    json_begin(&f->out, NULL, '{');
+    json_put_string(&f->out, "level", str_from(codes[k].level));
+    facts_put_stages(f, &codes[k].times);
+    json_end(&f->out, '}');
+  }
+  json_end(&f->out, ']');
+}
+
+static void put_shapes(json_writer *w, const char *name, int count, const shape *const *shapes) {
+  json_begin(w, name, '[');
+  for (int k = 0; k < count; k++) put_shape(w, NULL, shapes[k]);
+  json_end(w, ']');
+}
+
+void facts_put_plan(facts *f, const lhlo_program *plan, const compile_times *times) {
+  json_writer *w = &f->out;
+  json_put_string(w, "name", plan->module->name);
+  json_put_int(w, "devices", plan->device_count);
+  put_shapes(w, "parameters", plan->parameter_count, plan->parameters);
+  put_shapes(w, "results", plan->result_count, plan->results);
+  json_begin(w, "memory", '{');
+  json_put_int(w, "planned_peak_bytes", plan->peak_bytes);
+  json_put_int(w, "temporary_bytes", plan->temporary_bytes);
+  json_end(w, '}');
+  json_begin(w, "kernels", '[');
+  for (int k = 0; k < plan->kernel_count; k++) put_kernel(w, plan->kernels[k]->name, plan->kernels[k]->launch.tiles);
+  json_end(w, ']');
+  facts_put_stages(f, times);
+}
+
+// --- runs
 
 void facts_begin_run(facts *f, const run_told *told) {
   json_writer *w = &f->out;

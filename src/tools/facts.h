@@ -10,6 +10,8 @@
 typedef struct facts {
   text text;
   json_writer out;
+  arena *arena;
+  VEC(const char *) files;  // that were written
 } facts;
 
 // What a run has been, for its object.
@@ -24,13 +26,23 @@ typedef struct run_told {
 } run_told;
 
 // Begins the object of a command that reads `module`.
-void facts_begin(facts *f, const char *module);
-// Adds the error, if there is one, and prints the object. Takes and returns ownership of the status.
+void facts_begin(facts *f, arena *a, const char *module);
+// Adds the files that were noted and the error, if there is one, and prints the object. Takes and returns ownership of
+// the status.
 heddle_status facts_end(facts *f, heddle_status s);
 
+// A file that has been written; the path lives as long as the facts.
+void facts_note_file(facts *f, const char *path);
+
 void facts_put_stages(facts *f, const compile_times *times);
-// "parameters": a row for each; open dims are null.
+// A list with a row for each; open dims are null.
 void facts_put_values(facts *f, const char *name, int count, const program_value *values);
+
+// What was compiled: signature, memory, kernels, and times for each of the `count` instruction sets that `codes` are
+// for, which are the same program otherwise.
+void facts_put_program(facts *f, arena *a, int count, const compiled *codes);
+// The same of what is only planned.
+void facts_put_plan(facts *f, const lhlo_program *plan, const compile_times *times);
 
 // Members of a run's object up to its results, whose list facts_put_result fills and facts_end_run ends.
 void facts_begin_run(facts *f, const run_told *told);

@@ -21,6 +21,7 @@
 #include "tools/cpu_flag.h"
 #include "tools/debug_compile.h"
 #include "tools/execute.h"
+#include "tools/facts.h"
 #include "tools/memory_flag.h"
 #include "tools/pass_flags.h"
 #include "tools/progress_line.h"
@@ -59,7 +60,8 @@ typedef struct compile_flags {
   cpu_level levels[CPU_LEVEL_COUNT];  // that a saved program has code for
   int level_count;
   memory_limit limit;
-  bool freestanding, exact, deterministic, keep_fusions, profile, time;
+  bool freestanding, exact, deterministic, keep_fusions, profile, time, json;
+  facts *facts;  // that --json asks for; else null
   int threads, v;
   debug_options debug;
   pass_flags driver;
@@ -162,8 +164,18 @@ static heddle_status check_flags(void *argument) {
     return status_error(HEDDLE_INVALID, "--freestanding is for --emit=object, found %s", f->form->name);
   if (is_form(f, "saved") && !f->output)
     return status_error(HEDDLE_INVALID, "a saved program wants a name: -o FILE.heddle");
+  if (f->json && (!f->output || strcmp(f->output, "-") == 0))
+    return status_error(HEDDLE_INVALID, "--json is printed where the output would be: -o FILE");
   return status_ok();
 }
+
+static heddle_status write_file(const compile_flags *f, const char *path, str contents) {
+  TRY(file_write(path, contents));
+  if (f->facts) facts_note_file(f->facts, path);
+  return status_ok();
+}
+
+static const char *output_path(const compile_flags *f) { return f->output ? f->output : "-"; }
 
 // Further kernels go beside the first: k.o, k.1.o, k.2.o, …; k.ptx, k.1.ptx, …
 static const char *kernel_path(arena *a, const char *output, int number) {
@@ -180,11 +192,11 @@ static void say_signatures(const char *path, const compiled *c, int number) {
 }
 
 // A file for each image: one for all kernels where the target joins them.
-static heddle_status write_images(arena *a, const compiled *c, const char *output) {
+static heddle_status write_images(arena *a, const compiled *c, const compile_flags *f) {
   for (int i = 0; i < c->image_count; i++) {
     const kernel_image *image = &c->images[i];
-    const char *path = output ? kernel_path(a, output, i) : "-";
-    TRY(file_write(path, (str){image->data, image->size}));
+    const char *path = f->output ? kernel_path(a, f->output, i) : "-";
+    TRY(write_file(f, path, (str){image->data, image->size}));
     if (image->format == IMAGE_ELF) say_signatures(path, c, i);
   }
   return status_ok();
@@ -199,11 +211,12 @@ typedef struct compile_source {
   str bytes;
 } compile_source;
 
-static heddle_status print_plan(arena *a, const compile_source *from, const compile_options *options, bool is_lhlo,
-                                text *out) {
+static heddle_status print_plan(arena *a, const compile_source *from, const compile_flags *f,
+                                const compile_options *options, bool is_lhlo, text *out) {
   compile_times times = {0};
   lhlo_program *plan = from->lhlo;
   if (!plan) TRY(compile_plan(a, from->module, options, &times, is_lhlo ? NULL : out, &plan));
+  if (f->facts) facts_put_plan(f->facts, plan, &times);
   if (is_lhlo) return lhlo_print(out, plan);
   for (int i = 0; i < plan->kernel_count; i++) kernel_plan_print(out, &plan->target, plan->kernels[i]);
   return status_ok();
@@ -212,8 +225,8 @@ static heddle_status print_plan(arena *a, const compile_source *from, const comp
 static heddle_status write_plan(arena *a, const compile_source *from, const compile_flags *f,
                                 const compile_options *options, bool is_lhlo) {
   text t = {0};
-  heddle_status s = print_plan(a, from, options, is_lhlo, &t);
-  if (status_is_ok(s)) s = file_write(f->output ? f->output : "-", text_view(&t));
+  heddle_status s = print_plan(a, from, f, options, is_lhlo, &t);
+  if (status_is_ok(s)) s = write_file(f, output_path(f), text_view(&t));
   text_free(&t);
   return s;
 }
@@ -227,17 +240,18 @@ static heddle_status write_tiling(arena *a, const compile_source *from, const co
   options.tiling = &t;
   if (from->lhlo) return status_error(HEDDLE_UNIMPLEMENTED, "--emit=tiling: LHLO is not tiled");
   heddle_status s = compile_plan(a, from->module, &options, &times, NULL, &plan);
-  if (status_is_ok(s)) s = file_write(f->output ? f->output : "-", text_view(&t));
+  if (status_is_ok(s) && f->facts) facts_put_plan(f->facts, plan, &times);
+  if (status_is_ok(s)) s = write_file(f, output_path(f), text_view(&t));
   text_free(&t);
   return s;
 }
 
-static heddle_status write_program(arena *a, const compiled *c, const char *output) {
+static heddle_status write_program(arena *a, const compiled *c, const compile_flags *f) {
   text t = {0};
   heddle_status s = status_ok();
   if (c->is_open) s = open_text_print(a, &t, c, open_text_program);
   else program_print(&t, &c->program);
-  if (status_is_ok(s)) s = file_write(output ? output : "-", text_view(&t));
+  if (status_is_ok(s)) s = write_file(f, output_path(f), text_view(&t));
   text_free(&t);
   return s;
 }
@@ -286,8 +300,8 @@ static heddle_status write_object(arena *a, const compiled *c, const compile_fla
   const char *undefined = "";
   heddle_status s = object_make(a, c, name, &header, &object, &undefined);
   if (status_is_ok(s) && f->freestanding) s = check_freestanding(undefined);
-  if (status_is_ok(s)) s = file_write(f->output, text_view(&object));
-  if (status_is_ok(s)) s = file_write(header_path(a, f->output), text_view(&header));
+  if (status_is_ok(s)) s = write_file(f, f->output, text_view(&object));
+  if (status_is_ok(s)) s = write_file(f, header_path(a, f->output), text_view(&header));
   text_free(&header);
   text_free(&object);
   return s;
@@ -311,6 +325,7 @@ static heddle_status compile_object(arena *a, const compile_source *from, const 
   options.is_saved = true;
   options.kernel_name = arena_printf(a, "%s_kernel", name);
   TRY(compile_one(a, from, f, &options, &program));
+  if (f->facts) facts_put_program(f->facts, a, 1, &program);
   heddle_status s = write_object(a, &program, f, name);
   compiled_release(&program);
   return s;
@@ -327,7 +342,9 @@ static heddle_status compile_saved(arena *a, const compile_source *from, const c
     options.cpu = f->levels[k];
     s = compile_one(a, from, f, &options, &levels[k]);
   }
+  if (status_is_ok(s) && f->facts) facts_put_program(f->facts, a, f->level_count, levels);
   if (status_is_ok(s)) s = save_programs(f->output, f->level_count, levels);
+  if (status_is_ok(s) && f->facts) facts_note_file(f->facts, f->output);
   for (int k = 0; k < f->level_count; k++) compiled_release(&levels[k]);
   return s;
 }
@@ -337,9 +354,10 @@ static heddle_status write_open_plan(arena *a, const compile_source *from, const
                                      const compile_options *options, bool is_lhlo) {
   compiled program;
   TRY(compile_from(a, from, options, &program));
+  if (f->facts) facts_put_program(f->facts, a, 1, &program);
   text t = {0};
   heddle_status s = open_text_print(a, &t, &program, is_lhlo ? open_text_lhlo : open_text_plan);
-  if (status_is_ok(s)) s = file_write(f->output ? f->output : "-", text_view(&t));
+  if (status_is_ok(s)) s = write_file(f, output_path(f), text_view(&t));
   text_free(&t);
   compiled_release(&program);
   return s;
@@ -349,18 +367,19 @@ static heddle_status compile_images(arena *a, const compile_source *from, const 
                                     const compile_options *options) {
   compiled program;
   TRY(compile_one(a, from, f, options, &program));
+  if (f->facts) facts_put_program(f->facts, a, 1, &program);
   heddle_status s = status_ok();
-  if (is_form(f, "program")) s = write_program(a, &program, f->output);
-  else if (!f->form->suffix) s = write_images(a, &program, f->output);
+  if (is_form(f, "program")) s = write_program(a, &program, f);
+  else if (!f->form->suffix) s = write_images(a, &program, f);
   compiled_release(&program);
   return s;
 }
 
 // Standard output gets one kernel after the other; files hold one each, as assemblers take one module at a time.
-static heddle_status write_texts(const collector *c, const char *output) {
-  bool is_file = output && strcmp(output, "-") != 0;
+static heddle_status write_texts(const collector *c, const compile_flags *f) {
+  bool is_file = f->output && strcmp(f->output, "-") != 0;
   for (int i = 0; i < c->texts.size; i++)
-    TRY(file_write(is_file ? kernel_path(c->arena, output, i) : "-", c->texts.data[i]));
+    TRY(write_file(f, is_file ? kernel_path(c->arena, f->output, i) : "-", c->texts.data[i]));
   return status_ok();
 }
 
@@ -371,7 +390,7 @@ static heddle_status compile_text(arena *a, const compile_source *from, const co
   options.dump = collect;
   options.dump_argument = &c;
   TRY(compile_images(a, from, f, &options));
-  return write_texts(&c, f->output);
+  return write_texts(&c, f);
 }
 
 static heddle_status read_source(arena *a, const char *path, const compile_flags *f, compile_source *out) {
@@ -402,9 +421,7 @@ static heddle_status compile_source_to(arena *a, const compile_source *from, con
   return f->form->suffix ? compile_text(a, from, f, options) : compile_images(a, from, f, options);
 }
 
-static heddle_status compile_file(arena *a, const char *path, void *argument) {
-  compile_flags *f = argument;
-  log_set_level(f->v);
+static heddle_status compile_path(arena *a, const char *path, compile_flags *f) {
   compile_source from = {0};
   debug_compile debug;
   debug_options_warn(&f->debug);
@@ -432,6 +449,20 @@ static heddle_status compile_file(arena *a, const char *path, void *argument) {
   return debug_compile_close(&debug, s);
 }
 
+static heddle_status compile_file(arena *a, const char *path, void *argument) {
+  compile_flags *f = argument;
+  log_set_level(f->v);
+  if (!f->json) return compile_path(a, path, f);
+  facts told;
+  facts_begin(&told, a, path);
+  json_put_string(&told.out, "form", str_from(f->form->name));
+  json_put_string(&told.out, "target", str_from(f->triple ? f->triple : f->target));
+  f->facts = &told;
+  heddle_status s = compile_path(a, path, f);
+  f->facts = NULL;
+  return facts_end(&told, s);
+}
+
 int command_compile(int argc, char **argv) {
   compile_flags f = {.chip = "sm_90", .debug = DEBUG_OPTIONS_DEFAULT, .driver = PASS_FLAGS_DEFAULT};
   const flag flags[] = {
@@ -456,6 +487,7 @@ int command_compile(int argc, char **argv) {
       {"keep-fusions", FLAG_BOOL, &f.keep_fusions, NULL, KEEP_FUSIONS_HELP},
       {"profile", FLAG_BOOL, &f.profile, NULL, "put profile operations around those of LHLO"},
       {"threads", FLAG_THREADS, &f.threads, "N", "threads to plan for (all cores)"},
+      {"json", FLAG_BOOL, &f.json, NULL, "print JSON: files, signature, memory, kernels, times, the error"},
       {"time", FLAG_BOOL, &f.time, NULL, "print the time of every stage and pass on standard error"},
       PASS_FLAGS(f.driver),
       DEBUG_OPTIONS_FILE(f.debug),

@@ -464,7 +464,7 @@ static heddle_status run_programs(arena *a, const char *path, run_flags *f) {
 
 static heddle_status tell_programs(arena *a, const char *path, run_flags *f) {
   facts told;
-  facts_begin(&told, path);
+  facts_begin(&told, a, path);
   json_put_string(&told.out, "platform", str_from(f->platform));
   json_begin(&told.out, "runs", '[');
   f->facts = &told;

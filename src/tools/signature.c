@@ -91,7 +91,7 @@ static void pair_up(signature *s, int result, int parameter) {
 
 // --- parts
 
-static void count_name(arena *a, name_counts *counts, str name) {
+void name_counts_add(arena *a, name_counts *counts, str name) {
   int number = (int)(intptr_t)str_map_get(&counts->numbers, name);
   if (number == 0) {
     vec_push(a, &counts->rows, ((name_count){.name = name}));
@@ -128,7 +128,7 @@ static void count_instruction(arena *a, signature *s, const instruction *i) {
   const str opcode = str_from(hlo_op_text(i->opcode));
   for (int k = 0; k < SIGNATURE_PART_COUNT; k++)
     if (is_part(i, (signature_part)k))
-      count_name(a, &s->parts[k], k == SIGNATURE_CUSTOM_CALLS ? i->attributes->custom_call_target : opcode);
+      name_counts_add(a, &s->parts[k], k == SIGNATURE_CUSTOM_CALLS ? i->attributes->custom_call_target : opcode);
   if (i->opcode != HLO_CONSTANT) return;
   s->constants++;
   if (shape_is_array(i->shape)) s->constant_bytes += kernel_buffer_bytes(i->shape);
@@ -300,7 +300,7 @@ static void count_body(arena *a, signature *s, const lhlo_body *body) {
   s->computations++;
   for (int k = 0; k < body->ops.size; k++) {
     const lhlo_op *op = body->ops.data[k];
-    if (op->kind == LHLO_COPY || !op->source) count_name(a, &s->parts[SIGNATURE_OPERATIONS], STR("copy"));
+    if (op->kind == LHLO_COPY || !op->source) name_counts_add(a, &s->parts[SIGNATURE_OPERATIONS], STR("copy"));
     else count_instruction(a, s, op->source);
     if (op->kernel) count_computation(a, s, op->kernel->computation);
     for (int b = 0; b < op->body_count; b++) count_body(a, s, &op->bodies[b]);

@@ -34,6 +34,9 @@ typedef struct name_counts {
   str_map numbers;  // of rows, plus one
 } name_counts;
 
+// Counts one more of that name, which must outlive the counts.
+void name_counts_add(arena *a, name_counts *counts, str name);
+
 // What programs are made of, as far as their users ask.
 typedef enum signature_part {
   SIGNATURE_OPERATIONS,    // all of them, by opcode
