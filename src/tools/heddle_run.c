@@ -424,6 +424,8 @@ static heddle_status run_open(arena *a, const char *path, str bytes, run_flags *
                                          .options = &options,
                                          .sizes = &f->sizes,
                                          .seed = f->random > 0 ? (unsigned)f->random : 0,
+                                         .measure = f->is_measured || f->profile ? &f->measure : NULL,
+                                         .compares = !f->is_measured,
                                          .rtol = f->rtol,
                                          .atol = f->atol,
                                          .print = f->print,
@@ -506,6 +508,8 @@ static heddle_status check_flags(void *argument) {
   TRY(platform_from_name("platform", f->platform, &f->on));
   if (f->sizes.size && (f->input_files || given_arrays(f) || f->on != PLATFORM_CPU))
     return status_error(HEDDLE_INVALID, "found --sizes and arrays, whose sizes are their own, or another platform");
+  if (f->sizes.size > 1 && (f->measure.json || f->measure.trace))
+    return status_error(HEDDLE_INVALID, "found --sizes twice, wanted it once: --json and --trace are of one size");
   return status_ok();
 }
 
@@ -528,6 +532,9 @@ static run_flags run_flags_default(void) {
       {"random", FLAG_SEED, &(f).random, "SEED", "random arguments that follow their use, the same for a seed (0)"}, \
       {"infeed", FLAG_LIST, &(f).infeeds, "@FILE.npy", INFEED_HELP},                                                 \
       {"entry", FLAG_TEXT, &(f).entry, "NAME", "the function to run, of StableHLO (main, or the only public one)"}
+#define SIZES_FLAGS(f)                                                                         \
+  {"sizes", FLAG_LIST, &(f).sizes, "N[,M]", "with `?` at these sizes, compiled once for all"}, \
+      {"specialize", FLAG_BOOL, &(f).specializes, NULL, "with --sizes: compile for each of them instead"}
 #define COMPILE_FLAGS(f)                                                                                               \
   {"exact", FLAG_BOOL, &(f).exact, NULL, "keep every rounding the HLO asks for (no excess precision in bf16, f16)"},   \
       {"num_replicas", FLAG_COUNT, &(f).replicas, "N", "replicas that run the module (what it says)"},                 \
@@ -579,6 +586,7 @@ int command_profile(int argc, char **argv) {
   f.measure = (measured_run){.profiles = true, .out = stdout, .warmups = 1, .repeats = 10};
   const flag flags[] = {
       INPUT_FLAGS(f),
+      SIZES_FLAGS(f),
       {"repeat", FLAG_COUNT, &f.measure.repeats, "N", "runs that are watched, behind a first one that is not (10)"},
       {"top", FLAG_SIZE, &f.measure.lines, "N", "the costliest operations only (0: all)"},
       {"json", FLAG_BOOL, &f.measure.json, NULL, "print JSON"},
@@ -601,6 +609,7 @@ int command_bench(int argc, char **argv) {
   f.measure = (measured_run){.out = stdout, .warmups = 1, .repeats = 3, .seconds = 1};
   const flag flags[] = {
       INPUT_FLAGS(f),
+      SIZES_FLAGS(f),
       {"repeat", FLAG_COUNT, &f.measure.repeats, "N", "runs at least, behind a first one that is not counted (3)"},
       {"seconds", FLAG_DOUBLE, &f.measure.seconds, "S", "how long runs go on (1)"},
       {"json", FLAG_BOOL, &f.measure.json, NULL, "print JSON"},

@@ -20,29 +20,57 @@ static void print_sizes(const program_sizes *s, const int64_t *symbols) {
   for (int k = 0; k < s->symbol_count; k++) printf("%s%s=%" PRId64, k ? ", " : "", s->symbols[k].name, symbols[k]);
 }
 
-static heddle_status run_instance(arena *a, const open_run_request *r, open_instance *instance, literal **out,
-                                  double *seconds) {
-  const program *p = instance->callable.program;
+// A run of it.
+typedef struct sized_run {
+  const open_run_request *request;
+  const compiled *code;  // for all sizes
+  open_instance *instance;
+  double seconds;
+  literal *result;
+} sized_run;
+
+static double compile_seconds(const compile_times *times) {
+  double sum = 0;
+  for (int k = 0; k < times->count; k++) sum += times->stages[k].seconds;
+  return sum;
+}
+
+static heddle_status execute(arena *a, sized_run *r, const argument_list *arguments) {
+  const invocable *callable = &r->instance->callable;
+  compiled at_sizes = {.program = *callable->program,
+                       .executable = callable->executable,
+                       .buffers = callable->buffers,
+                       .threads = r->code->threads};
+  if (r->request->measure) {
+    const measured_program told = {r->request->path, compile_seconds(&r->code->times)};
+    return measured_run_execute(a, r->request->measure, &told, &at_sizes, arguments, &r->seconds, &r->result);
+  }
+  const double start = log_seconds();
+  TRY(run_once(a, &at_sizes, arguments->count, arguments->values, &r->result));
+  r->seconds = log_seconds() - start;
+  return status_ok();
+}
+
+static heddle_status run_instance(arena *a, sized_run *r) {
+  const open_run_request *request = r->request;
+  const program *p = r->instance->callable.program;
   const shape **shapes = arena_array(a, const shape *, p->parameter_count);
   for (int i = 0; i < p->parameter_count; i++)
     shapes[i] = shape_array(a, p->parameters[i].shape.type, p->parameters[i].shape.rank, p->parameters[i].shape.dims);
-  import_options import = *r->import;
+  import_options import = *request->import;
   import.argument_shapes = shapes;
   import.argument_count = p->parameter_count;
   module *m;
-  TRY(import_module(a, r->path, r->source, &import, &m));
+  TRY(import_module(a, request->path, request->source, &import, &m));
   device_counts_adopt(m, 0, 0);
   argument_list arguments;
-  TRY(fake_arguments(a, m, r->seed, false, &arguments));
+  TRY(fake_arguments(a, m, request->seed, false, &arguments));
+  TRY(execute(a, r, &arguments));
+  if (!request->compares) return status_ok();
   literal *wanted;
   TRY(execute_in_interpreter(a, m, NULL, &arguments, &wanted));
-  compiled at_sizes = {
-      .program = *p, .executable = instance->callable.executable, .buffers = instance->callable.buffers};
-  const double start = log_seconds();
-  TRY(run_once(a, &at_sizes, arguments.count, arguments.values, out));
-  *seconds = log_seconds() - start;
   const default_bounds bounds = default_bounds_for(m, F32_BOUND);
-  return literal_compare(*out, wanted, fmax(r->rtol, bounds.relative), fmax(r->atol, bounds.absolute));
+  return literal_compare(r->result, wanted, fmax(request->rtol, bounds.relative), fmax(request->atol, bounds.absolute));
 }
 
 static void tell_run(facts *f, const program_sizes *sizes, const int64_t *symbols, const program *filled,
@@ -58,25 +86,28 @@ static void tell_run(facts *f, const program_sizes *sizes, const int64_t *symbol
   json_end(&f->out, '}');
 }
 
-static heddle_status run_sizes(arena *a, const open_run_request *r, open_instances *instances, const program *p,
+static heddle_status run_sizes(arena *a, const open_run_request *r, open_instances *instances, const compiled *code,
                                const char *given) {
+  const program *p = &code->program;
   int64_t symbols[PROGRAM_MOST_SYMBOLS] = {0};
   TRY(program_sizes_read(&p->sizes, given, symbols));
   const program *filled = program_sizes_fill(a, p, symbols);
   const int64_t **dims = arena_array(a, const int64_t *, p->parameter_count);
   for (int i = 0; i < p->parameter_count; i++) dims[i] = filled->parameters[i].shape.dims;
-  open_instance *instance;
-  TRY(open_instances_take(instances, dims, &instance));
-  literal *result = NULL;
-  double seconds = 0;
-  heddle_status s = run_instance(a, r, instance, &result, &seconds);
-  open_instances_give(instances, instance);
-  if (r->facts) tell_run(r->facts, &p->sizes, symbols, filled, seconds, s);
+  sized_run run = {.request = r, .code = code};
+  TRY(open_instances_take(instances, dims, &run.instance));
+  if (!r->compares && r->sizes->size > 1) {
+    print_sizes(&p->sizes, symbols);
+    printf(":\n");
+  }
+  heddle_status s = run_instance(a, &run);
+  open_instances_give(instances, run.instance);
+  if (r->facts) tell_run(r->facts, &p->sizes, symbols, filled, run.seconds, s);
   TRY(status_context(s, "while running it for --sizes=%s", given));
-  if (r->facts) return status_ok();
+  if (r->facts || !r->compares) return status_ok();
   print_sizes(&p->sizes, symbols);
   printf(": as the interpreter has it\n");
-  if (r->print) execute_print_results(stdout, a, "result", 1, result);
+  if (r->print) execute_print_results(stdout, a, "result", 1, run.result);
   return status_ok();
 }
 
@@ -90,7 +121,7 @@ heddle_status open_run(arena *a, const open_run_request *r) {
   heddle_status s = instances ? status_ok() : status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a program's sizes");
   for (int k = 0; k < r->sizes->size && status_is_ok(s); k++) {
     arena *scratch = arena_create();
-    s = run_sizes(scratch, r, instances, &code.program, r->sizes->data[k]);
+    s = run_sizes(scratch, r, instances, &code, r->sizes->data[k]);
     arena_destroy(scratch);
   }
   open_instances_destroy(instances);
