@@ -5,8 +5,9 @@
                      [--target=TRIPLE] FOLDER...
 
 A program is a folder as saved_corpus.py takes it. For each a main function is written that reads the arguments, calls the
-object's function once and writes the results; it is linked with libm alone. Programs whose object needs the runtime are
-counted, and so are those whose arrays do not lie as .npy files have them. Prints what differs, then `N passed, N failed`.
+object's function once and writes the results; it is linked with libm, and with libheddle-runtime where the object calls
+that. Programs of which no object can be made are counted, and so are those whose arrays do not lie as .npy files have
+them. Prints what differs, then `N passed, N failed`.
 On another machine (--target) sums are made in vectors of another length: floats may differ in their last places there.
 """
 import argparse
@@ -22,7 +23,8 @@ import tempfile
 
 import saved_corpus
 
-NEEDS_RUNTIME = re.compile(r"which only the runtime has")
+NEEDS_WHOLE_RUNTIME = re.compile(r"which only the runtime has")
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 MAIN = """#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,11 +77,14 @@ def is_near(kind, found, wanted):
                for x, y in zip(numbers(kind, found), numbers(kind, wanted)))
 
 
-def write_main(folder, name, sizes, inputs):
+def write_main(folder, name, sizes, inputs, returns_status):
     lines = [f'  void *in{k} = in("in{k}.bin", {len(data)});' for k, data in enumerate(inputs)]
     lines += [f"  void *out{k} = memory({size});" for k, size in enumerate(sizes)]
     arguments = [*(f"in{k}" for k in range(len(inputs))), *(f"out{k}" for k in range(len(sizes)))]
-    lines.append(f"  {name}({', '.join([*arguments, 'memory(' + name.upper() + '_WORKSPACE_BYTES)'])});")
+    call = f"{name}({', '.join([*arguments, 'memory(' + name.upper() + '_WORKSPACE_BYTES)'])});"
+    lines.append(f"  {'heddle_status s = ' if returns_status else ''}{call}")
+    if returns_status:
+        lines.append('  if (s.error) return fprintf(stderr, "%s", heddle_status_message(s)), 7;')
     lines += [f'  out("out{k}.bin", out{k}, {size});' for k, size in enumerate(sizes)]
     (folder / "main.c").write_text(MAIN + "\n".join(lines) + "\n  return 0;\n}\n", encoding="utf-8")
 
@@ -89,8 +94,11 @@ def execute(command, folder):
     return done.returncode == 0, done.stderr.decode(errors="replace")
 
 
-def link_and_run(folder, options):
-    made, output = execute([*options.cc.split(), "-O1", "-o", "main", "main.c", "model.o", "-lm"], folder)
+def link_and_run(folder, options, calls_runtime):
+    libraries = options.bin.resolve().parent / "lib"
+    runtime = [f"-L{libraries}", "-lheddle-runtime", f"-Wl,-rpath,{libraries}"] if calls_runtime else []
+    made, output = execute([*options.cc.split(), "-O1", f"-I{ROOT / 'include'}", "-o", "main", "main.c", "model.o",
+                            *runtime, "-lm"], folder)
     if made:
         made, output = execute([*options.run.split(), "./main"], folder)
     return "" if made else output
@@ -103,7 +111,7 @@ def judge_in(folder, program, options):
     made, output = execute([tools / "heddle", "compile", module.resolve(), "--emit=object", "--name=model", "-o", "model.o",
                             "--threads=2", *([f"--target={options.target}"] if options.target else [])], folder)
     if not made:
-        return None if NEEDS_RUNTIME.search(output) else output
+        return None if NEEDS_WHOLE_RUNTIME.search(output) else output
     header = (folder / "model.h").read_text(encoding="utf-8")
     inputs = [elements(path) for path in sorted(program.glob("in*.npy"), key=lambda path: int(path.stem[2:]))]
     wanted = [folder / f"{k}.npy" for k in range(len(list(program.glob("out*.npy"))))]
@@ -115,8 +123,9 @@ def judge_in(folder, program, options):
         return None if runs else output
     for k, data in enumerate(inputs):
         (folder / f"in{k}.bin").write_bytes(data)
-    write_main(folder, "model", sizes, inputs)
-    wrong = link_and_run(folder, options)
+    calls_runtime = "heddle_status model(" in header
+    write_main(folder, "model", sizes, inputs, calls_runtime)
+    wrong = link_and_run(folder, options, calls_runtime)
     if wrong:
         return wrong
     kinds = re.findall(r"^//   out\d+: (\w+)\[", header, re.M) if options.target else [""] * len(wanted)
@@ -156,7 +165,7 @@ def main():
     passed, others, failures = judge_all(programs, options)
     for name, wrong in failures:
         print(f"{name}: {wrong.strip()}")
-    print(f"{others} that need the runtime or have other layouts")
+    print(f"{others} that need the whole runtime or have other layouts")
     print(f"{passed} passed, {len(failures)} failed")
     return 1 if failures else 0
 

@@ -466,7 +466,7 @@ def step_objects():
     passed, others, failures = object_corpus.judge_all(programs, options)
     result.passed += passed
     result.failures += failures
-    result.remarks.append(f"{others} programs need the runtime or have other layouts")
+    result.remarks.append(f"{others} programs need the whole runtime or have other layouts")
     if not shutil.which("qemu-aarch64") or not shutil.which("aarch64-linux-gnu-gcc"):
         result.remarks.append("skipped on AArch64: there is no qemu-aarch64 or aarch64-linux-gnu-gcc")
         result.skipped += 1

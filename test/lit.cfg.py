@@ -1,6 +1,7 @@
 # How lit finds and runs the golden tests. In RUN lines the tools stand by their bare names.
 #
-# Substitutions: %examples (folder examples/ of the source tree), %t and %s as everywhere in lit.
+# Substitutions: %examples and %include (folders of the source tree), %lib (where the libraries were built), %t and %s as
+# everywhere in lit.
 # Features (for REQUIRES and UNSUPPORTED): asan, ptxas, avx2, avx512f, x86-64, aarch64.
 import os
 import platform
@@ -17,6 +18,8 @@ config.test_exec_root = os.path.join(config.build_folder, "test")
 
 source_folder = os.path.dirname(config.test_source_root)
 config.substitutions.append(("%examples", os.path.join(source_folder, "examples")))
+config.substitutions.append(("%include", os.path.join(source_folder, "include")))
+config.substitutions.append(("%lib", os.path.join(config.build_folder, "lib")))
 
 # Debian names the LLVM tools FileCheck-19 and so on; under their own prefix they keep their plain names.
 config.environment["PATH"] = os.pathsep.join(

@@ -161,6 +161,17 @@ typedef struct heddle_run_options {
 HEDDLE_API heddle_status heddle_program_run_with(heddle_program *program, const heddle_run_options *options,
                                                  const void *const *const *inputs, void *const *const *outputs);
 
+// --- objects
+
+// For the code that `heddle compile --emit=object` writes, not to be called by hand: runs one library operation of such
+// an object on the thread that calls. `description` is constant data of the object, a saved program of `size` bytes;
+// `buffers` are the addresses of its inputs, then of its outputs, and all rules of heddle_program_run hold for them.
+// The first call for a description checks it, prepares it and keeps it ready until the process ends; later ones take no
+// lock. From any thread at any time. Errors are those of heddle_program_load and heddle_program_run: HEDDLE_INVALID for
+// a damaged description, HEDDLE_UNIMPLEMENTED for one that another version has written, HEDDLE_DEVICE_FAILED for a
+// library that is absent.
+HEDDLE_API heddle_status heddle_object_call(const void *description, size_t size, void *const *buffers);
+
 #ifdef __cplusplus
 }
 #endif

@@ -51,28 +51,34 @@ static void describe_all(arena *a, text *out, const program *p) {
                 p->dynamic[k].result, p->dynamic[k].size);
 }
 
-static void print_header(arena *a, text *out, const compiled *c, const char *name) {
+static void describe_call(text *out, bool calls_runtime) {
+  text_puts(
+      out,
+      "// Reads in0, …, writes out0, … and the workspace, whose contents mean nothing before and behind the call.\n");
+  text_puts(out,
+            "// No two of them may overlap but as said below. May be called from any thread at the same time, each "
+            "with results\n// and a workspace of its own.");
+  text_puts(out, calls_runtime ? " Links with -lheddle-runtime, which keeps what its operations need ready.\n// An "
+                                 "error is the caller's to free (heddle_status_free); the results are undefined then."
+                               : " Takes no other memory and keeps nothing.");
+  text_puts(out, "\n// Arrays are row-major where nothing else is said.\n");
+}
+
+static void print_header(arena *a, text *out, const compiled *c, const char *name, bool calls_runtime) {
   const program *p = &c->program;
   const char *upper = arena_strdup(a, name, strlen(name));
   for (char *x = (char *)(uintptr_t)upper; *x; x++) *x = (char)toupper((unsigned char)*x);
   text_printf(out, "// %s by Heddle " HEDDLE_VERSION ", for %s with %s.\n", p->name, cpu_target_machine(&c->machine),
               cpu_features_needed(a, cpu_target_machine(&c->machine), str_from(c->machine.features)));
-  text_printf(out, "#ifndef HEDDLE_OBJECT_%s_H_\n#define HEDDLE_OBJECT_%s_H_\n\n#include <stdint.h>\n\n", upper, upper);
+  text_printf(out, "#ifndef HEDDLE_OBJECT_%s_H_\n#define HEDDLE_OBJECT_%s_H_\n\n#include <stdint.h>\n%s\n", upper,
+              upper, calls_runtime ? "\n#include \"heddle/runtime.h\"\n" : "");
   text_puts(out, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
   text_printf(out, "// Bytes of workspace for one call.\n#define %s_WORKSPACE_BYTES %" PRId64 "\n", upper,
               p->temporary_bytes);
   text_printf(out, "// What all addresses are to be multiples of.\n#define %s_ALIGNMENT 64\n\n", upper);
-  text_puts(
-      out,
-      "// Reads in0, …, writes out0, … and the workspace, whose contents mean nothing before and behind the call.\n");
-  text_puts(out,
-            "// No two of them may overlap but as said below. Takes no other memory, keeps nothing, and may be called "
-            "from any\n");
-  text_puts(out,
-            "// thread at the same time, each with results and a workspace of its own. Arrays are row-major where "
-            "nothing else is\n// said.\n");
+  describe_call(out, calls_runtime);
   describe_all(a, out, p);
-  text_printf(out, "void %s(", name);
+  text_printf(out, "%s %s(", calls_runtime ? "heddle_status" : "void", name);
   for (int k = 0; k < p->parameter_count; k++)
     text_printf(out, "const %s *in%d, ", c_type(p->parameters[k].shape.type), k);
   for (int k = 0; k < p->result_count; k++) text_printf(out, "%s *out%d, ", c_type(p->results[k].shape.type), k);
@@ -81,19 +87,20 @@ static void print_header(arena *a, text *out, const compiled *c, const char *nam
 
 // --- the object
 
-static heddle_status make_driver(arena *a, const compiled *c, const char *name, kernel_image *out) {
+static heddle_status make_driver(arena *a, const compiled *c, const char *name, bool freestanding,
+                                 object_code_calls *calls, kernel_image *out) {
   text code = {0};
-  heddle_status s = object_code_print(a, &c->program, name, &code);
+  heddle_status s = object_code_print(a, c, name, freestanding, &code, calls);
   if (status_is_ok(s)) s = cpu_emit_text(a, text_cstr(&code), &c->machine, out);
   text_free(&code);
   return s;
 }
 
-static heddle_status merge(arena *a, const compiled *c, const char *name, const kernel_image *driver, text *object,
-                           const char **undefined) {
+static heddle_status merge(arena *a, const compiled *c, const char *name, const kernel_image *driver,
+                           const object_code_calls *calls, text *object, const char **undefined) {
   const program *p = &c->program;
   str *objects = arena_array(a, str, p->image_count + 1);
-  elf_constant *constants = arena_array(a, elf_constant, p->allocation_count);
+  elf_constant *constants = arena_array(a, elf_constant, p->allocation_count + calls->count);
   elf_merge_request request = {.objects = objects, .constants = constants, .shown = name};
   objects[request.object_count++] = (str){driver->data, driver->size};
   for (int k = 0; k < p->image_count; k++)
@@ -102,18 +109,22 @@ static heddle_status merge(arena *a, const compiled *c, const char *name, const 
     if (p->allocations[k].kind == PROGRAM_CONSTANT)
       constants[request.constant_count++] =
           (elf_constant){object_code_constant(a, name, k), p->allocations[k].data, (size_t)p->allocations[k].bytes};
+  for (int k = 0; k < calls->count; k++)
+    constants[request.constant_count++] =
+        (elf_constant){object_code_description(a, name, k), calls->descriptions[k].data, calls->descriptions[k].size};
   return elf_merge(a, &request, object, undefined);
 }
 
-heddle_status object_make(arena *a, const compiled *c, const char *name, text *header, text *object,
+heddle_status object_make(arena *a, const compiled *c, const char *name, bool freestanding, text *header, text *object,
                           const char **undefined) {
   if (c->machine.kind != TARGET_CPU) return status_error(HEDDLE_UNIMPLEMENTED, "objects are made for CPUs");
   if (c->program.device_count > 1)
     return status_error(HEDDLE_UNIMPLEMENTED, "the program runs on %d devices, which only the runtime has",
                         c->program.device_count);
   kernel_image driver;
-  TRY(make_driver(a, c, name, &driver));
-  TRY(merge(a, c, name, &driver, object, undefined));
-  print_header(a, header, c, name);
+  object_code_calls calls;
+  TRY(make_driver(a, c, name, freestanding, &calls, &driver));
+  TRY(merge(a, c, name, &driver, &calls, object, undefined));
+  print_header(a, header, c, name, calls.count > 0);
   return status_ok();
 }

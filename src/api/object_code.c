@@ -3,14 +3,19 @@
 
 #include <inttypes.h>
 
-#include "base/target.h"
+#include "api/object_call.h"
+#include "base/vec.h"
 
 typedef struct printer {
   arena *arena;
+  const compiled *compiled;
   const program *program;
   const char *name;
+  bool freestanding;
   text *out;
   int values, blocks;  // so far
+  int most_buffers;    // that anything called takes at once
+  VEC(str) descriptions;
 } printer;
 
 static int value(printer *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -33,6 +38,10 @@ static void branch(printer *p, int block) { text_printf(p->out, "    llvm.br ^bl
 
 const char *object_code_constant(arena *a, const char *name, int allocation) {
   return arena_printf(a, "%s_constant_%d", name, allocation);
+}
+
+const char *object_code_description(arena *a, const char *name, int call) {
+  return arena_printf(a, "%s_call_%d", name, call);
 }
 
 // --- memory
@@ -90,22 +99,50 @@ static void end_loop(printer *p, const loop *l) {
 
 // --- thunks
 
-static heddle_status needs_runtime(const program_thunk *t) {
-  return status_at(HEDDLE_UNIMPLEMENTED, t->where,
-                   "thunk %s is a %s, which only the runtime has: save the program instead", t->name,
-                   program_thunk_kind_name(t->kind));
-}
-
 static heddle_status print_sequence(printer *p, const program_sequence *s);
 
-static heddle_status print_kernel(printer *p, const program_thunk *t) {
-  const program_kernel *k = &p->program->kernels[t->launch.kernel];
-  if (k->rest) return needs_runtime(t);
-  for (int i = 0; i < t->launch.buffer_count; i++) {
-    const int address = slice_address(p, t->launch.buffers[i]);
+static void store_buffers(printer *p, int count, const int *slices) {
+  if (count > p->most_buffers) p->most_buffers = count;
+  for (int i = 0; i < count; i++) {
+    const int address = slice_address(p, slices[i]);
     const int place = value(p, "llvm.getelementptr %%buffers[%d] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr", i);
     text_printf(p->out, "    llvm.store %%%d, %%%d : !llvm.ptr, !llvm.ptr\n", address, place);
   }
+}
+
+static heddle_status add_description(printer *p, const program_thunk *t, object_call *call) {
+  heddle_status s = object_call_make(p->arena, p->compiled, t, call);
+  if (status_is_ok(s)) vec_push(p->arena, &p->descriptions, str_copy(p->arena, text_view(&call->description)));
+  text_free(&call->description);
+  return s;
+}
+
+// An error of the runtime's ends the function, which returns it.
+static heddle_status print_runtime_call(printer *p, const program_thunk *t) {
+  if (p->freestanding)
+    return status_at(HEDDLE_UNIMPLEMENTED, t->where, "--freestanding: thunk %s is a %s, which only the runtime has",
+                     t->name, program_thunk_kind_name(t->kind));
+  object_call call = {0};
+  TRY(add_description(p, t, &call));
+  store_buffers(p, call.buffer_count, call.buffers);
+  const char *symbol = object_code_description(p->arena, p->name, p->descriptions.size - 1);
+  const int description = value(p, "llvm.mlir.addressof @%s : !llvm.ptr", symbol);
+  const int size = number(p, (int64_t)vec_last(&p->descriptions).size);
+  const int error =
+      value(p, "llvm.call @heddle_object_call(%%%d, %%%d, %%buffers) : (!llvm.ptr, i64, !llvm.ptr) -> !llvm.ptr",
+            description, size);
+  const int none = value(p, "llvm.mlir.zero : !llvm.ptr");
+  const int is_none = value(p, "llvm.icmp \"eq\" %%%d, %%%d : !llvm.ptr", error, none);
+  const int next = p->blocks++;
+  text_printf(p->out, "    llvm.cond_br %%%d, ^block%d, ^failed(%%%d : !llvm.ptr)\n", is_none, next, error);
+  start_block(p, next);
+  return status_ok();
+}
+
+static heddle_status print_kernel(printer *p, const program_thunk *t) {
+  const program_kernel *k = &p->program->kernels[t->launch.kernel];
+  if (k->rest) return print_runtime_call(p, t);
+  store_buffers(p, t->launch.buffer_count, t->launch.buffers);
   const int first = number(p, 0), tiles = number(p, k->tiles);
   text_printf(p->out, "    llvm.call @%s(%%buffers, %%%d, %%%d) : (!llvm.ptr, i64, i64) -> ()\n", k->entry, first,
               tiles);
@@ -117,7 +154,7 @@ static heddle_status print_concatenate(printer *p, const program_thunk *t) {
   const program_concatenate *c = &t->concatenate;
   const int64_t each = dtypes[t->results[0].type].bytes;
   int64_t row = 0, position = 0;
-  if (dtypes[t->results[0].type].bits < 8) return needs_runtime(t);
+  if (dtypes[t->results[0].type].bits < 8) return print_runtime_call(p, t);
   for (int k = 0; k < c->size.count; k++) row += c->size.data[k];
   const loop l = start_loop(p, c->rows);
   for (int k = 0; k < c->size.count; position += c->size.data[k++]) {
@@ -196,7 +233,7 @@ static heddle_status print_thunk(printer *p, const program_thunk *t) {
     case THUNK_FOR: return print_for(p, t);
     case THUNK_COPY: return print_copy(p, t);
     case THUNK_CONCATENATE: return print_concatenate(p, t);
-    default: return needs_runtime(t);
+    default: return print_runtime_call(p, t);
   }
 }
 
@@ -217,19 +254,17 @@ static void print_declarations(printer *p) {
     if (x->allocations[k].kind == PROGRAM_CONSTANT)
       text_printf(p->out, "  llvm.mlir.global external constant @%s() {dso_local} : i8\n",
                   object_code_constant(p->arena, p->name, k));
+  for (int k = 0; k < p->descriptions.size; k++)
+    text_printf(p->out, "  llvm.mlir.global external constant @%s() {dso_local} : i8\n",
+                object_code_description(p->arena, p->name, k));
+  if (p->descriptions.size)
+    text_puts(p->out, "  llvm.func @heddle_object_call(!llvm.ptr, i64, !llvm.ptr) -> !llvm.ptr\n");
 }
 
 static void print_arguments(printer *p) {
   for (int k = 0; k < p->program->parameter_count; k++) text_printf(p->out, "%%in%d: !llvm.ptr, ", k);
   for (int k = 0; k < p->program->result_count; k++) text_printf(p->out, "%%out%d: !llvm.ptr, ", k);
   text_puts(p->out, "%workspace: !llvm.ptr");
-}
-
-static int most_buffers(const program *p) {
-  int most = 1;
-  for (int k = 0; k < p->kernel_count; k++)
-    if (p->kernels[k].buffer_count > most) most = p->kernels[k].buffer_count;
-  return most;
 }
 
 // A result that takes over a parameter's memory begins as what that holds.
@@ -244,17 +279,47 @@ static void print_donated(printer *p) {
   }
 }
 
-heddle_status object_code_print(arena *a, const program *p, const char *name, text *out) {
-  printer x = {.arena = a, .program = p, .name = name, .out = out};
-  text_puts(out, "module {\n");
-  print_declarations(&x);
-  text_printf(out, "  llvm.func @%s(", name);
-  print_arguments(&x);
-  text_puts(out, ") {\n");
-  const int count = number(&x, most_buffers(p));
-  text_printf(out, "    %%buffers = llvm.alloca %%%d x !llvm.ptr : (i64) -> !llvm.ptr\n", count);
-  print_donated(&x);
-  TRY(print_sequence(&x, &p->entry));
-  text_puts(out, "    llvm.return\n  }\n}\n");
+static void print_end(printer *p) {
+  if (!p->descriptions.size) {
+    text_puts(p->out, "    llvm.return\n  }\n}\n");
+    return;
+  }
+  const int none = value(p, "llvm.mlir.zero : !llvm.ptr");
+  text_printf(p->out, "    llvm.return %%%d : !llvm.ptr\n", none);
+  text_puts(p->out, "  ^failed(%error: !llvm.ptr):\n    llvm.return %error : !llvm.ptr\n  }\n}\n");
+}
+
+// What the body calls decides what stands before it.
+static heddle_status print_function(printer *p, text *body) {
+  text *whole = p->out;
+  p->out = body;
+  print_donated(p);
+  TRY(print_sequence(p, &p->program->entry));
+  print_end(p);
+  p->out = whole;
+  text_puts(whole, "module {\n");
+  print_declarations(p);
+  text_printf(whole, "  llvm.func @%s(", p->name);
+  print_arguments(p);
+  text_printf(whole, ")%s {\n", p->descriptions.size ? " -> !llvm.ptr" : "");
+  text_printf(whole, "    %%most = llvm.mlir.constant(%d : i64) : i64\n", p->most_buffers);
+  text_puts(whole, "    %buffers = llvm.alloca %most x !llvm.ptr : (i64) -> !llvm.ptr\n");
+  text_append(whole, text_view(body));
   return status_ok();
+}
+
+heddle_status object_code_print(arena *a, const compiled *c, const char *name, bool freestanding, text *out,
+                                object_code_calls *calls) {
+  printer x = {.arena = a,
+               .compiled = c,
+               .program = &c->program,
+               .name = name,
+               .freestanding = freestanding,
+               .out = out,
+               .most_buffers = 1};
+  text body = {0};
+  heddle_status s = print_function(&x, &body);
+  text_free(&body);
+  *calls = (object_code_calls){x.descriptions.size, x.descriptions.data};
+  return s;
 }

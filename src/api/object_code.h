@@ -1,15 +1,26 @@
 // The program as one function: what its thunks do, in order, as text in MLIR's LLVM dialect. It calls the kernels, tile
-// after tile, and copies and turns by itself; it takes no memory and keeps nothing.
+// after tile, and copies and turns by itself; it takes no memory and keeps nothing. For library thunks it calls the
+// runtime.
 #ifndef HEDDLE_API_OBJECT_CODE_H_
 #define HEDDLE_API_OBJECT_CODE_H_
 
-#include "prog/program.h"
+#include "api/compile.h"
+
+// What library thunks are for the runtime, in the order of their symbols.
+typedef struct object_code_calls {
+  int count;
+  const str *descriptions;  // in the arena
+} object_code_calls;
 
 // `void NAME(parameters …, results …, workspace)`, all of them pointers: const ones to the parameters, the results in
-// the order of the program, and temporary_bytes of workspace. Constant k of the program's allocations is the symbol
-// that object_code_constant gives. HEDDLE_UNIMPLEMENTED names the thunk that needs the runtime, with its place.
-heddle_status object_code_print(arena *a, const program *p, const char *name, text *out);
+// the order of the program, and temporary_bytes of workspace. With calls of the runtime it returns a heddle_status.
+// Constant k of the program's allocations is the symbol that object_code_constant gives, description k the one of
+// object_code_description. HEDDLE_UNIMPLEMENTED names the thunk that cannot be in an object, with its place; where the
+// object is to be freestanding, the one that needs the runtime.
+heddle_status object_code_print(arena *a, const compiled *c, const char *name, bool freestanding, text *out,
+                                object_code_calls *calls);
 
 const char *object_code_constant(arena *a, const char *name, int allocation);
+const char *object_code_description(arena *a, const char *name, int call);
 
 #endif

@@ -298,7 +298,7 @@ static heddle_status check_freestanding(const char *undefined) {
 static heddle_status write_object(arena *a, const compiled *c, const compile_flags *f, const char *name) {
   text header = {0}, object = {0};
   const char *undefined = "";
-  heddle_status s = object_make(a, c, name, &header, &object, &undefined);
+  heddle_status s = object_make(a, c, name, f->freestanding, &header, &object, &undefined);
   if (status_is_ok(s) && f->freestanding) s = check_freestanding(undefined);
   if (status_is_ok(s)) s = write_file(f, f->output, text_view(&object));
   if (status_is_ok(s)) s = write_file(f, header_path(a, f->output), text_view(&header));
