@@ -12,6 +12,7 @@
 #include "hlo/npy.h"
 #include "import/import.h"
 #include "opt/constant_parameters.h"
+#include "prog/program_sizes.h"
 #include "rt/memory_watch.h"
 #include "rt/saved_program.h"
 #include "target/nvptx.h"
@@ -65,6 +66,10 @@ static const char *npy_path(const char *text) { return text[0] == '@' ? text + 1
 
 static int given_arrays(const run_flags *f) {
   return f->inputs.size + f->expected.size + f->outputs.size + f->infeeds.size;
+}
+
+static bool wants_arrays(const run_flags *f) {
+  return f->outputs.size || f->output_files || f->expected.size || f->expected_files;
 }
 
 static int given_inputs(const run_flags *f) { return f->input_files ? f->listed.names.size : f->inputs.size; }
@@ -303,41 +308,114 @@ static heddle_status report_run(arena *a, const run_flags *f, str name, const ti
 static heddle_status read_arrays(arena *a, run_flags *f, int each, int devices, const shape *const *wanted,
                                  argument_list *out) {
   TRY(match_inputs(a, f, NULL));
-  const int given = f->random >= 0 ? each : given_inputs(f);
+  const bool is_random = f->random >= 0 || f->sizes.size > 0;
+  const unsigned seed = f->random > 0 ? (unsigned)f->random : 0;
+  const int given = is_random ? each : given_inputs(f);
   if (given != each && given != each * devices)
     return status_error(HEDDLE_INVALID, "found %d --input files, wanted %d: one for each parameter", given, each);
   *out = (argument_list){.count = given, .values = arena_array(a, literal *, given)};
   for (int i = 0; i < given; i++)
-    TRY(f->random >= 0 ? execute_random_literal(a, wanted[i % each], (unsigned)f->random + (unsigned)i, &out->values[i])
-                       : read_input(f, a, i, wanted[i % each], &out->values[i]));
+    TRY(is_random ? execute_random_literal(a, wanted[i % each], seed + (unsigned)i, &out->values[i])
+                  : read_input(f, a, i, wanted[i % each], &out->values[i]));
   return status_ok();
 }
 
-static heddle_status run_loaded(arena *a, const saved_program *saved, run_flags *f, timing *t) {
-  const invocable *callable = saved_program_invocable(saved);
+static int64_t planned_bytes(const program *p) {
+  int64_t bytes = p->temporary_bytes;
+  for (int i = 0; i < p->allocation_count; i++)
+    if (p->allocations[i].kind == PROGRAM_PARAMETER || p->allocations[i].kind == PROGRAM_RESULT)
+      bytes += p->allocations[i].bytes;
+  return bytes;
+}
+
+static heddle_status run_invocable(arena *a, const run_flags *f, const invocable *callable,
+                                   const argument_list *arguments, timing *t) {
   const program *p = callable->program;
-  if (!callable->executable)
-    return status_error(HEDDLE_UNIMPLEMENTED,
-                        "the saved program has sizes that its runs decide: run it with heddle-run");
-  compiled program = {.program = *p, .executable = callable->executable, .buffers = callable->buffers};
-  const shape **wanted = arena_array(a, const shape *, p->parameter_count);
-  for (int i = 0; i < p->parameter_count; i++) wanted[i] = program_shape_of_literal(a, &p->parameters[i].shape);
-  argument_list arguments = {0};
+  compiled program = {.program = *p,
+                      .executable = callable->executable,
+                      .buffers = callable->buffers,
+                      .threads = f->threads > 0 ? f->threads : pool_default_threads()};
   literal *result = NULL;
-  TRY(read_arrays(a, f, p->parameter_count, p->device_count, wanted, &arguments));
+  t->planned_bytes = planned_bytes(p);
+  const measured_program told = {f->path, compile_seconds(&t->times)};
   const double start = log_seconds();
-  TRY(run_once(a, &program, arguments.count, arguments.values, &result));
-  t->seconds = log_seconds() - start;
-  return report_run(a, f, str_from(p->name), t, p->device_count, &arguments, result);
+  if (f->is_measured || f->profile)
+    TRY(measured_run_execute(a, &f->measure, &told, &program, arguments, &t->seconds, &result));
+  else TRY(run_once(a, &program, arguments->count, arguments->values, &result));
+  if (!f->is_measured && !f->profile) t->seconds = log_seconds() - start;
+  return report_run(a, f, str_from(p->name), t, p->device_count, arguments, result);
+}
+
+static const shape *shape_of_argument(arena *a, const program_shape *from) {
+  shape *s = shape_copy(a, program_shape_of_literal(a, from));
+  for (int d = 0; d < s->rank; d++)
+    if (s->dims[d] < 0) s->dynamic_dims |= (uint64_t)1 << d;
+  return s;
+}
+
+// `wanted`: the program with dims that are open (-1) or those of the run.
+static heddle_status read_saved_arguments(arena *a, run_flags *f, const program *wanted, argument_list *out) {
+  const int each = wanted->parameter_count;
+  const shape **shapes = arena_array(a, const shape *, each);
+  for (int i = 0; i < each; i++) shapes[i] = shape_of_argument(a, &wanted->parameters[i].shape);
+  TRY(read_arrays(a, f, each, wanted->device_count, shapes, out));
+  for (int i = each; i < out->count; i++) {
+    const shape *first = out->values[i % each]->shape, *other = out->values[i]->shape;
+    if (!shape_same_dims(first, other))
+      return status_error(HEDDLE_INVALID, "found %s for input %d, %s on the first device", shape_text(a, other), i,
+                          shape_text(a, first));
+  }
+  return status_ok();
+}
+
+// At the sizes that the text says, or that the arguments have (null).
+static heddle_status run_saved_at(arena *a, const saved_program *saved, run_flags *f, const char *sizes, timing *t) {
+  const program *p = &saved_program_contents(saved)->program, *wanted = program_sizes_show(a, p);
+  if (sizes) {
+    int64_t symbols[PROGRAM_MOST_SYMBOLS] = {0};
+    TRY(program_sizes_read(&p->sizes, sizes, symbols));
+    wanted = program_sizes_fill(a, p, symbols);
+  }
+  argument_list arguments;
+  TRY(read_saved_arguments(a, f, wanted, &arguments));
+  const int64_t **dims = arena_array(a, const int64_t *, p->parameter_count);
+  for (int i = 0; i < p->parameter_count; i++) dims[i] = arguments.values[i]->shape->dims;
+  open_instances *all = saved_program_instances(saved);
+  open_instance *instance;
+  TRY(open_instances_take(all, dims, &instance));
+  heddle_status s = run_invocable(a, f, &instance->callable, &arguments, t);
+  open_instances_give(all, instance);
+  return s;
+}
+
+static heddle_status run_loaded(arena *a, const saved_program *saved, run_flags *f, timing *t) {
+  const program *p = &saved_program_contents(saved)->program;
+  if (!saved_program_instances(saved)) {
+    argument_list arguments;
+    if (f->sizes.size) return status_error(HEDDLE_INVALID, "found --sizes, but the program declares no size as `?`");
+    TRY(read_saved_arguments(a, f, p, &arguments));
+    return run_invocable(a, f, saved_program_invocable(saved), &arguments, t);
+  }
+  if (f->sizes.size > 1 && wants_arrays(f))
+    return status_error(HEDDLE_INVALID, "found --sizes twice and files of results, which are of one size");
+  for (int k = 0; k < f->sizes.size; k++) TRY(run_saved_at(a, saved, f, f->sizes.data[k], t));
+  if (f->sizes.size) return status_ok();
+  if (!f->input_files && !f->inputs.size)
+    return status_error(HEDDLE_INVALID,
+                        "the program has sizes that its runs decide: give --sizes=N, %d numbers, or --input",
+                        p->sizes.symbol_count);
+  return run_saved_at(a, saved, f, NULL, t);
 }
 
 // A saved program is loaded, not compiled.
 static heddle_status run_saved(arena *a, const char *path, run_flags *f) {
-  if (f->on != PLATFORM_CPU || f->infeeds.size || f->profile || f->is_measured)
-    return status_error(HEDDLE_UNIMPLEMENTED, "saved programs run on the CPU, without infeeds and measurements");
+  if (f->on != PLATFORM_CPU || f->infeeds.size || f->specializes)
+    return status_error(HEDDLE_UNIMPLEMENTED, "saved programs run on the CPU as they are, without infeeds");
   const double start = log_seconds();
+  const bool is_native = !f->cpu || strcmp(f->cpu, "native") == 0;
+  const saved_program_options options = {.threads = f->threads, .level = is_native ? NULL : f->cpu};
   saved_program *saved;
-  TRY(saved_program_open(path, &(saved_program_options){.threads = f->threads}, &saved));
+  TRY(saved_program_open(path, &options, &saved));
   timing t = {.times = {.stages = {{"load", log_seconds() - start}}, .count = 1}};
   heddle_status s = run_loaded(a, saved, f, &t);
   saved_program_close(saved);
@@ -415,6 +493,9 @@ static heddle_status open_files(arena *a, run_flags *f) {
 
 // At several sizes, compiled once.
 static heddle_status run_open(arena *a, const char *path, str bytes, run_flags *f) {
+  if (wants_arrays(f))
+    return status_error(HEDDLE_INVALID,
+                        "found --sizes and files of results, which the interpreter gives for each size");
   compile_options options;
   TRY(compile_options_of(f, &options));
   const import_options import = {.entry = str_from(f->entry)};
@@ -506,7 +587,7 @@ static heddle_status check_flags(void *argument) {
   TRY(cpu_flag_take(f->cpu, true));
   TRY(status_context(nvptx_target(f->chip, &f->gpu), "in --chip=%s", f->chip));
   TRY(platform_from_name("platform", f->platform, &f->on));
-  if (f->sizes.size && (f->input_files || given_arrays(f) || f->on != PLATFORM_CPU))
+  if (f->sizes.size && (f->input_files || f->inputs.size || f->infeeds.size || f->on != PLATFORM_CPU))
     return status_error(HEDDLE_INVALID, "found --sizes and arrays, whose sizes are their own, or another platform");
   if (f->sizes.size > 1 && (f->measure.json || f->measure.trace))
     return status_error(HEDDLE_INVALID, "found --sizes twice, wanted it once: --json and --trace are of one size");
