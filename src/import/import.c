@@ -115,7 +115,7 @@ static const ir_operation *find_lhlo(const ir_region *r) {
     const ir_block *b = r->blocks.data[k];
     for (int n = 0; n < b->operations.size; n++) {
       const ir_operation *op = b->operations.data[n];
-      if (str_starts_with(op->name, "lmhlo.")) return op;
+      if (str_starts_with(op->name, "lmhlo.") || str_starts_with(op->name, "profile.")) return op;
       for (int j = 0; j < op->region_count; j++) {
         const ir_operation *inner = find_lhlo(op->regions[j]);
         if (inner) return inner;
