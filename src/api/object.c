@@ -121,6 +121,11 @@ heddle_status object_make(arena *a, const compiled *c, const char *name, bool fr
   if (c->program.device_count > 1)
     return status_error(HEDDLE_UNIMPLEMENTED, "the program runs on %d devices, which only the runtime has",
                         c->program.device_count);
+  if (c->program.sizes.symbol_count > 0)
+    return status_at(HEDDLE_UNIMPLEMENTED, c->program.where,
+                     "size %s of the program is only known when it runs: objects are made for one size, save the "
+                     "program instead",
+                     c->program.sizes.symbols[0].name);
   kernel_image driver;
   object_code_calls calls;
   TRY(make_driver(a, c, name, freestanding, &calls, &driver));

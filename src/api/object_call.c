@@ -22,7 +22,6 @@ static heddle_status refuse(const program_thunk *t, const char *reason) {
 }
 
 static heddle_status check(const compiled *c, const program_thunk *t) {
-  if (t->kind == THUNK_KERNEL || t->sequence_count > 0) return refuse(t, "it is made for sizes that runs decide");
   if (t->kind == THUNK_TRANSFER) return refuse(t, "what it sends or receives belongs to the whole run");
   if (t->kind == THUNK_CUSTOM_CALL && draw_is_target(t->custom_call.target))
     return refuse(t, "its random numbers follow from those that the run has drawn before");

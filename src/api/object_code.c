@@ -141,7 +141,6 @@ static heddle_status print_runtime_call(printer *p, const program_thunk *t) {
 
 static heddle_status print_kernel(printer *p, const program_thunk *t) {
   const program_kernel *k = &p->program->kernels[t->launch.kernel];
-  if (k->rest) return print_runtime_call(p, t);
   store_buffers(p, t->launch.buffer_count, t->launch.buffers);
   const int first = number(p, 0), tiles = number(p, k->tiles);
   text_printf(p->out, "    llvm.call @%s(%%buffers, %%%d, %%%d) : (!llvm.ptr, i64, i64) -> ()\n", k->entry, first,
