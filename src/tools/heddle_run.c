@@ -233,7 +233,9 @@ static heddle_status run_compiled(arena *a, const run_flags *f, compiled *progra
   const bool is_measured = f->is_measured || f->profile;
   memory_watch memory;
   const bool has_limit = program->program.memory_limit > 0;
-  const bool is_watched = (has_limit || f->facts) && program->executable && !is_measured;
+  // LHLO that was read does not say what its operations touch, of which a peak is made.
+  const bool is_known = program->plan->footprint_bytes > 0;
+  const bool is_watched = (has_limit || (f->facts && is_known)) && program->executable && !is_measured;
   if (is_watched) memory_watch_start(&memory, a, program->executable);
   for (int i = 0; i < program->times.count && times->count < COMPILE_STAGES_MAX; i++)
     times->stages[times->count++] = program->times.stages[i];
