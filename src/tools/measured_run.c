@@ -57,6 +57,7 @@ typedef struct summary {
 
 static summary sum_up(const times *t, const program *p) {
   summary s = {.runs = t->size, .bytes = moved_bytes(p)};
+  if (t->size == 0) return s;
   if (t->size > 1) qsort(t->data, (size_t)t->size, sizeof *t->data, compare_times);
   for (int i = 0; i < t->size; i++) s.mean += t->data[i] / t->size;
   s.least = t->data[0];
