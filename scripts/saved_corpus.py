@@ -62,12 +62,17 @@ def programs_of(folders, pattern, every):
     return [program for program in found if re.search(pattern, program.name)][::every]
 
 
-def judge_all(tools, programs, options=("--threads=2",), levels=None):
-    """(number of programs with the same bits, number that neither way runs, [(name, what is wrong)])."""
+def count(judge_one, programs):
+    """(number of programs of which nothing is wrong, number that are not judged, [(name, what is wrong)])."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = list(pool.map(lambda program: judge(tools, program, options, levels), programs))
+        found = list(pool.map(judge_one, programs))
     failures = [(program.name, wrong) for program, wrong in zip(programs, found) if wrong]
     return sum(wrong == "" for wrong in found), sum(wrong is None for wrong in found), failures
+
+
+def judge_all(tools, programs, options=("--threads=2",), levels=None):
+    """(number of programs with the same bits, number that neither way runs, [(name, what is wrong)])."""
+    return count(lambda program: judge(tools, program, options, levels), programs)
 
 
 def main():

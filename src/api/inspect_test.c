@@ -1,7 +1,7 @@
 // What callers are told of a program, of its compilation and of the library, and callers with other headers.
 #include <string.h>
 
-#include "base/testing.h"
+#include "api/testing.h"
 #include "heddle/allocator.h"
 #include "heddle/heddle.h"
 #include "heddle/version.h"
@@ -16,15 +16,9 @@ static const char source[] =
     "  ROOT r = f32[64,64] tanh(d)\n"
     "}\n";
 
-static void expect(heddle_status s, heddle_code code, const char *message) {
-  if (heddle_status_code(s) != code || !strstr(heddle_status_message(s), message))
-    fail_msg("%s", heddle_status_message(s));
-  heddle_status_free(s);
-}
-
 static heddle_program *compile(const char *text, const heddle_compile_options *options) {
   heddle_program *p;
-  expect(heddle_compile(text, strlen(text), "test.hlo", options, &p), HEDDLE_OK, "");
+  testing_expect(heddle_compile(text, strlen(text), "test.hlo", options, &p), HEDDLE_OK, "");
   return p;
 }
 
@@ -49,13 +43,14 @@ static void test_older_and_newer_callers(void **state) {
   heddle_program_free(compile(source, &later.options));
   heddle_program *p;
   later.newer = &later;
-  expect(heddle_compile(source, strlen(source), NULL, &later.options, &p), HEDDLE_INVALID, "heddle_compile_options");
+  testing_expect(heddle_compile(source, strlen(source), NULL, &later.options, &p), HEDDLE_INVALID,
+                 "heddle_compile_options");
   assert_null(p);
-  expect(heddle_compile(source, strlen(source), NULL, &(heddle_compile_options){.threads = 1}, &p), HEDDLE_INVALID,
-         "heddle_compile_options of struct_size 0");
+  testing_expect(heddle_compile(source, strlen(source), NULL, &(heddle_compile_options){.threads = 1}, &p),
+                 HEDDLE_INVALID, "heddle_compile_options of struct_size 0");
   p = compile("HloModule m\nENTRY e { ROOT x = f32[2] parameter(0) }", NULL);
-  expect(heddle_program_run_with(p, &(heddle_run_options){0}, NULL, NULL), HEDDLE_INVALID,
-         "heddle_run_options of struct_size 0");
+  testing_expect(heddle_program_run_with(p, &(heddle_run_options){0}, NULL, NULL), HEDDLE_INVALID,
+                 "heddle_run_options of struct_size 0");
   heddle_program_free(p);
 }
 
@@ -69,12 +64,12 @@ static void test_signature_and_memory(void **state) {
   assert_int_equal(heddle_program_parameter_alias(p, 1), -1);
   assert_int_equal(heddle_program_parameter_alias(p, -1), -1);
   heddle_memory m = HEDDLE_MEMORY_INIT;
-  expect(heddle_program_memory(p, &m), HEDDLE_OK, "");
+  testing_expect(heddle_program_memory(p, &m), HEDDLE_OK, "");
   assert_true(m.parameter_bytes == 32768 && m.result_bytes == 16384 && m.constant_bytes == 0);
   assert_true(m.temporary_bytes >= 16384 && m.temporary_bytes <= 65536 && m.code_bytes > 100);
   assert_true(m.peak_bytes == 32768 + m.temporary_bytes);
-  expect(heddle_program_memory(p, NULL), HEDDLE_INVALID, "null");
-  expect(heddle_program_memory(NULL, &m), HEDDLE_INVALID, "null");
+  testing_expect(heddle_program_memory(p, NULL), HEDDLE_INVALID, "null");
+  testing_expect(heddle_program_memory(NULL, &m), HEDDLE_INVALID, "null");
   heddle_program_free(p);
   assert_string_equal(heddle_program_name(NULL), "");
 }
@@ -89,21 +84,21 @@ static void test_stages(void **state) {
   heddle_program *p = compile(source, &(heddle_compile_options){HEDDLE_SIZED(heddle_compile_options), .threads = 2});
   for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) {
     char *text;
-    expect(heddle_program_text(p, stages[i][0], &text), HEDDLE_OK, "");
+    testing_expect(heddle_program_text(p, stages[i][0], &text), HEDDLE_OK, "");
     if (!strstr(text, stages[i][1])) fail_msg("%s: %s", stages[i][0], text);
     heddle_text_free(text);
   }
   char *text;
-  expect(heddle_program_text(p, "ptx", &text), HEDDLE_INVALID, "\"ptx\"");
+  testing_expect(heddle_program_text(p, "ptx", &text), HEDDLE_INVALID, "\"ptx\"");
   assert_null(text);
-  expect(heddle_program_text(p, NULL, &text), HEDDLE_INVALID, "null");
+  testing_expect(heddle_program_text(p, NULL, &text), HEDDLE_INVALID, "null");
   heddle_program_free(p);
   p = compile(
       "func.func @main(%p: memref<3xf32>, %r: memref<3xf32> {lmhlo.result}) {\n"
       "  \"lmhlo.add\"(%p, %p, %r) : (memref<3xf32>, memref<3xf32>, memref<3xf32>) -> ()\n  return\n}\n",
       NULL);
-  expect(heddle_program_text(p, "hlo", &text), HEDDLE_INVALID, "written as LHLO");
-  expect(heddle_program_text(p, "plan", &text), HEDDLE_OK, "");
+  testing_expect(heddle_program_text(p, "hlo", &text), HEDDLE_INVALID, "written as LHLO");
+  testing_expect(heddle_program_text(p, "plan", &text), HEDDLE_OK, "");
   assert_non_null(strstr(text, "kernel @main"));
   heddle_text_free(text);
   heddle_program_free(p);
@@ -137,10 +132,10 @@ static void test_progress(void **state) {
   heddle_program_free(compile(source, &options));
   assert_string_equal(s.stages, "import opt fuse plan kernels link done ");
   assert_true(s.kernels == 1 && s.done == 1);
-  expect(heddle_cancellation_create(&options.cancellation), HEDDLE_OK, "");
+  testing_expect(heddle_cancellation_create(&options.cancellation), HEDDLE_OK, "");
   s = (seen){.cancellation = options.cancellation};
   heddle_program *p;
-  expect(heddle_compile(source, strlen(source), NULL, &options, &p), HEDDLE_CANCELLED, "cancelled");
+  testing_expect(heddle_compile(source, strlen(source), NULL, &options, &p), HEDDLE_CANCELLED, "cancelled");
   assert_null(strstr(s.stages, "done"));
   heddle_cancellation_free(options.cancellation);
 }
@@ -148,11 +143,11 @@ static void test_progress(void **state) {
 static void test_files_and_places(void **state) {
   (void)state;
   heddle_program *p;
-  expect(heddle_compile_file(HEDDLE_SOURCE_DIR "/examples/softmax.mlir", NULL, &p), HEDDLE_OK, "");
+  testing_expect(heddle_compile_file(HEDDLE_SOURCE_DIR "/examples/softmax.mlir", NULL, &p), HEDDLE_OK, "");
   assert_true(heddle_program_parameter_count(p) > 0);
   heddle_program_free(p);
-  expect(heddle_compile_file(HEDDLE_SOURCE_DIR "/no such file", NULL, &p), HEDDLE_INVALID, "no such file");
-  expect(heddle_compile_file(NULL, NULL, &p), HEDDLE_INVALID, "null");
+  testing_expect(heddle_compile_file(HEDDLE_SOURCE_DIR "/no such file", NULL, &p), HEDDLE_INVALID, "no such file");
+  testing_expect(heddle_compile_file(NULL, NULL, &p), HEDDLE_INVALID, "null");
   assert_null(p);
   const char wrong[] = "HloModule m\nENTRY e { ROOT x = f32[2] paramter(0) }";
   heddle_status s = heddle_compile(wrong, strlen(wrong), "bad.hlo", NULL, &p);
@@ -174,7 +169,7 @@ static void test_library(void **state) {
   int count = 0;
   while (heddle_feature(count)) assert_true(heddle_has_feature(heddle_feature(count++)));
   assert_true(count > 5 && !heddle_feature(-1));
-  expect(heddle_set_allocator(&(heddle_allocator){HEDDLE_SIZED(heddle_allocator)}), HEDDLE_INVALID, "null");
+  testing_expect(heddle_set_allocator(&(heddle_allocator){HEDDLE_SIZED(heddle_allocator)}), HEDDLE_INVALID, "null");
 }
 
 int main(void) {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/testing.h"
+#include "api/testing.h"
 #include "heddle/runtime.h"
 #include "import/import.h"
 
@@ -28,16 +28,6 @@ typedef struct fixture {
   const program_thunk *thunk;
 } fixture;
 
-static void expect_ok(heddle_status s) {
-  if (!status_is_ok(s)) fail_msg("%s", heddle_status_message(s));
-}
-
-static void expect_error(heddle_code code, const char *says, heddle_status s) {
-  if (heddle_status_code(s) != code || !strstr(heddle_status_message(s), says))
-    fail_msg("found code %d: %s", heddle_status_code(s), heddle_status_message(s));
-  heddle_status_free(s);
-}
-
 static const program_thunk *first_of(const program *p, program_thunk_kind kind) {
   for (int k = 0; k < p->entry.count; k++)
     if (p->entry.thunks[k]->kind == kind) return p->entry.thunks[k];
@@ -49,11 +39,11 @@ static int set_up(void **state) {
   fixture *f = calloc(1, sizeof *f);
   module *m;
   f->arena = arena_create();
-  expect_ok(import_module(f->arena, "m.hlo", str_from(source), NULL, &m));
+  testing_expect(import_module(f->arena, "m.hlo", str_from(source), NULL, &m), HEDDLE_OK, "");
   const compile_options options = {.threads = 2, .is_saved = true, .codegen = CODEGEN_LIBRARY};
-  expect_ok(compile_module(f->arena, m, &options, &f->compiled));
+  testing_expect(compile_module(f->arena, m, &options, &f->compiled), HEDDLE_OK, "");
   f->thunk = first_of(&f->compiled.program, THUNK_GEMM);
-  expect_ok(object_call_make(f->arena, &f->compiled, f->thunk, &f->call));
+  testing_expect(object_call_make(f->arena, &f->compiled, f->thunk, &f->call), HEDDLE_OK, "");
   *state = f;
   return 0;
 }
@@ -92,7 +82,7 @@ static void a_product_lies_where_the_buffers_say(void **state) {
       const int slice = f->call.buffers[k];
       buffers[k] = slice == f->thunk->operands[0].slice ? x : slice == f->thunk->operands[1].slice ? w : y;
     }
-    expect_ok(heddle_object_call(f->call.description.data, f->call.description.size, buffers));
+    testing_expect(heddle_object_call(f->call.description.data, f->call.description.size, buffers), HEDDLE_OK, "");
     for (int k = 0; k < N * N; k++) assert_true(y[k] == product(x, w, k));
   }
 }
@@ -110,13 +100,13 @@ static void damage_is_found(void **state) {
     heddle_status_free(s);
   }
   memcpy(copy, f->call.description.data, size);
-  expect_error(HEDDLE_INVALID, "", heddle_object_call(copy, size - 1, buffers));
-  expect_error(HEDDLE_INVALID, "this is no saved program", heddle_object_call(copy, 0, buffers));
-  expect_error(HEDDLE_INVALID, "found null for input 0", heddle_object_call(copy, size, buffers));
-  expect_error(HEDDLE_INVALID, "found null", heddle_object_call(copy, size, NULL));
-  expect_error(HEDDLE_INVALID, "found null", heddle_object_call(NULL, size, buffers));
+  testing_expect(heddle_object_call(copy, size - 1, buffers), HEDDLE_INVALID, "");
+  testing_expect(heddle_object_call(copy, 0, buffers), HEDDLE_INVALID, "this is no saved program");
+  testing_expect(heddle_object_call(copy, size, buffers), HEDDLE_INVALID, "found null for input 0");
+  testing_expect(heddle_object_call(copy, size, NULL), HEDDLE_INVALID, "found null");
+  testing_expect(heddle_object_call(NULL, size, buffers), HEDDLE_INVALID, "found null");
   copy[8] = 9;
-  expect_error(HEDDLE_UNIMPLEMENTED, "has format 9", heddle_object_call(copy, size, buffers));
+  testing_expect(heddle_object_call(copy, size, buffers), HEDDLE_UNIMPLEMENTED, "has format 9");
   free(copy);
 }
 
@@ -124,13 +114,13 @@ static void a_comparator_goes_with_its_sort(void **state) {
   const fixture *f = *state;
   object_call call = {0};
   const program_thunk *sort = first_of(&f->compiled.program, THUNK_SORT);
-  expect_ok(object_call_make(f->arena, &f->compiled, sort, &call));
+  testing_expect(object_call_make(f->arena, &f->compiled, sort, &call), HEDDLE_OK, "");
   static _Alignas(64) float memory[4][N * N];
   void *buffers[4] = {memory[0], memory[1], memory[2], memory[3]};
   memset(memory, 0, sizeof memory);
   assert_true(call.buffer_count <= 4);
   // All elements are alike to the comparator.
-  expect_ok(heddle_object_call(call.description.data, call.description.size, buffers));
+  testing_expect(heddle_object_call(call.description.data, call.description.size, buffers), HEDDLE_OK, "");
   text_free(&call.description);
 }
 
@@ -139,8 +129,8 @@ static void what_cannot_be_handed_over_is_named(void **state) {
   object_call call = {0};
   program_thunk transfer = *f->thunk;
   transfer.kind = THUNK_TRANSFER;
-  expect_error(HEDDLE_UNIMPLEMENTED, "belongs to the whole run",
-               object_call_make(f->arena, &f->compiled, &transfer, &call));
+  testing_expect(object_call_make(f->arena, &f->compiled, &transfer, &call), HEDDLE_UNIMPLEMENTED,
+                 "belongs to the whole run");
 }
 
 int main(void) {

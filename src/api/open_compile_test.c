@@ -3,20 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/testing.h"
+#include "api/testing.h"
 #include "heddle/heddle.h"
 
 enum { MOST_PARAMETERS = 4, MOST_RANK = 4 };
 
-static void expect(heddle_status s, heddle_code code, const char *message) {
-  if (heddle_status_code(s) != code || !strstr(heddle_status_message(s), message))
-    fail_msg("%s", heddle_status_message(s));
-  heddle_status_free(s);
-}
-
 static heddle_program *compile(const char *text, const heddle_compile_options *options) {
   heddle_program *p;
-  expect(heddle_compile(text, strlen(text), "test.mlir", options, &p), HEDDLE_OK, "");
+  testing_expect(heddle_compile(text, strlen(text), "test.mlir", options, &p), HEDDLE_OK, "");
   return p;
 }
 
@@ -56,7 +50,7 @@ static void make_inputs(const heddle_program *p, int64_t size, sized_run *r) {
 
 static void make_outputs(const heddle_program *p, sized_run *r) {
   int64_t dims[MOST_RANK];
-  expect(heddle_program_result_dims(p, r->input_dims, 0, dims), HEDDLE_OK, "");
+  testing_expect(heddle_program_result_dims(p, r->input_dims, 0, dims), HEDDLE_OK, "");
   r->bytes = sizeof(float);
   for (int d = 0; d < heddle_program_result(p, 0).rank; d++) r->bytes *= (size_t)dims[d];
   for (int k = 0; k < 2; k++) r->outputs[k] = memset(make_array(r->bytes), k, r->bytes);
@@ -66,7 +60,7 @@ static void run_at(heddle_program *p, const int64_t *const *dims, sized_run *r, 
   const void *const *inputs = r->inputs;
   void *const *outputs = &r->outputs[output];
   const heddle_run_options options = {HEDDLE_SIZED(heddle_run_options), .input_dims = dims};
-  expect(heddle_program_run_with(p, &options, &inputs, &outputs), HEDDLE_OK, "");
+  testing_expect(heddle_program_run_with(p, &options, &inputs, &outputs), HEDDLE_OK, "");
 }
 
 static void compare_at(heddle_program *open, const char *text, int64_t size) {
@@ -154,18 +148,20 @@ static void test_signature(void **state) {
   assert_int_equal(x.bytes, 0);
   assert_int_equal(y.dims[0], -1);
   int64_t five = 5, six = 6, found = 0;
-  expect(heddle_program_result_dims(p, (const int64_t *const[]){&five, &five}, 0, &found), HEDDLE_OK, "");
+  testing_expect(heddle_program_result_dims(p, (const int64_t *const[]){&five, &five}, 0, &found), HEDDLE_OK, "");
   assert_int_equal(found, 5);
-  expect(heddle_program_result_dims(p, (const int64_t *const[]){&five, &six}, 0, &found), HEDDLE_INVALID,
-         "found 6 for dim 0 of parameter 1, wanted 5");
-  expect(heddle_program_result_dims(p, NULL, 0, &found), HEDDLE_INVALID, "input_dims");
-  expect(heddle_program_result_dims(p, (const int64_t *const[]){&five, NULL}, 0, &found), HEDDLE_INVALID, "input 1");
-  expect(heddle_program_result_dims(p, NULL, 1, &found), HEDDLE_INVALID, "result 1");
+  testing_expect(heddle_program_result_dims(p, (const int64_t *const[]){&five, &six}, 0, &found), HEDDLE_INVALID,
+                 "found 6 for dim 0 of parameter 1, wanted 5");
+  testing_expect(heddle_program_result_dims(p, NULL, 0, &found), HEDDLE_INVALID, "input_dims");
+  testing_expect(heddle_program_result_dims(p, (const int64_t *const[]){&five, NULL}, 0, &found), HEDDLE_INVALID,
+                 "input 1");
+  testing_expect(heddle_program_result_dims(p, NULL, 1, &found), HEDDLE_INVALID, "result 1");
   five = -1;
-  expect(heddle_program_result_dims(p, (const int64_t *const[]){&five, &five}, 0, &found), HEDDLE_INVALID, "found -1");
+  testing_expect(heddle_program_result_dims(p, (const int64_t *const[]){&five, &five}, 0, &found), HEDDLE_INVALID,
+                 "found -1");
   const void *const none[2] = {NULL, NULL};
   void *const nowhere[1] = {NULL};
-  expect(heddle_program_run(p, none, nowhere), HEDDLE_INVALID, "input_dims");
+  testing_expect(heddle_program_run(p, none, nowhere), HEDDLE_INVALID, "input_dims");
   heddle_program_free(p);
 }
 
@@ -177,7 +173,7 @@ static void test_refused(void **state) {
       "  return %y : tensor<8x?xf32>\n"
       "}\n";
   heddle_program *p;
-  expect(heddle_compile(text, strlen(text), "test.mlir", NULL, &p), HEDDLE_UNIMPLEMENTED, "depends on a size");
+  testing_expect(heddle_compile(text, strlen(text), "test.mlir", NULL, &p), HEDDLE_UNIMPLEMENTED, "depends on a size");
   assert_null(p);
   const heddle_compile_options options = {HEDDLE_SIZED(heddle_compile_options), .specializes = true};
   p = compile(text, &options);
@@ -209,8 +205,8 @@ static void test_too_few(void **state) {
     heddle_program *p = compile(sources[k], NULL);
     const int64_t few[] = {7, 8}, enough[] = {8, 8}, *const too_few[] = {few}, *const fits[] = {enough};
     int64_t dims[2];
-    expect(heddle_program_result_dims(p, too_few, 0, dims), HEDDLE_INVALID, "than there is");
-    expect(heddle_program_result_dims(p, fits, 0, dims), HEDDLE_OK, "");
+    testing_expect(heddle_program_result_dims(p, too_few, 0, dims), HEDDLE_INVALID, "than there is");
+    testing_expect(heddle_program_result_dims(p, fits, 0, dims), HEDDLE_OK, "");
     for (int64_t rows = 8; rows < 120; rows += 37) compare_at(p, sources[k], rows);
     heddle_program_free(p);
   }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/testing.h"
+#include "api/testing.h"
 #include "heddle/heddle.h"
 
 static const char source[] =
@@ -24,13 +24,9 @@ static const char source[] =
 
 static float x[64 * 64], y[64 * 64];
 
-static void expect(heddle_status s, heddle_code code, const char *message) {
-  if (heddle_status_code(s) != code || !strstr(heddle_status_message(s), message))
-    fail_msg("%s", heddle_status_message(s));
-  heddle_status_free(s);
+static void run(heddle_program *p) {
+  testing_expect(heddle_program_run(p, (const void *[]){x}, (void *[]){y}), HEDDLE_OK, "");
 }
-
-static void run(heddle_program *p) { expect(heddle_program_run(p, (const void *[]){x}, (void *[]){y}), HEDDLE_OK, ""); }
 
 // The machine is measured into a folder of the test's own.
 static int set_up(void **state) {
@@ -48,7 +44,7 @@ static int tear_down(void **state) {
 
 static void expect_text(const heddle_profile *profile, const char *form, int count, const char *const *words) {
   char *text;
-  expect(heddle_profile_text(profile, form, &text), HEDDLE_OK, "");
+  testing_expect(heddle_profile_text(profile, form, &text), HEDDLE_OK, "");
   for (int i = 0; i < count; i++)
     if (!strstr(text, words[i])) fail_msg("%s lacks %s:\n%s", form, words[i], text);
   heddle_text_free(text);
@@ -59,12 +55,12 @@ static void test_rows(void **state) {
   heddle_profile *profile;
   heddle_profile_options options = HEDDLE_PROFILE_OPTIONS_INIT;
   options.trace = options.no_limits = true;
-  expect(heddle_profile_start(p, &options, &profile), HEDDLE_OK, "");
+  testing_expect(heddle_profile_start(p, &options, &profile), HEDDLE_OK, "");
   for (int i = 0; i < 3; i++) run(p);
   int products = 0, loops = 0;
   for (int i = 0; i < heddle_profile_row_count(profile); i++) {
     heddle_profile_row row = HEDDLE_PROFILE_ROW_INIT;
-    expect(heddle_profile_row_at(profile, i, &row), HEDDLE_OK, "");
+    testing_expect(heddle_profile_row_at(profile, i, &row), HEDDLE_OK, "");
     assert_true(row.least_seconds <= row.most_seconds && row.seconds >= 0 && row.share_of_limit == 0);
     loops += row.holds_others && row.calls == 3 && row.depth == 0;
     if (strcmp(row.kind, "gemm") != 0) continue;
@@ -79,11 +75,11 @@ static void test_rows(void **state) {
   expect_text(profile, "trace", 4,
               (const char *[]){"\"traceEvents\"", "\"ph\": \"X\"", "\"thread 0\"", "\"device 0\""});
   char *text;
-  expect(heddle_profile_text(profile, "xml", &text), HEDDLE_INVALID, "\"xml\"");
+  testing_expect(heddle_profile_text(profile, "xml", &text), HEDDLE_INVALID, "\"xml\"");
   heddle_profile_row row = HEDDLE_PROFILE_ROW_INIT;
-  expect(heddle_profile_row_at(profile, heddle_profile_row_count(profile), &row), HEDDLE_INVALID, "row");
+  testing_expect(heddle_profile_row_at(profile, heddle_profile_row_count(profile), &row), HEDDLE_INVALID, "row");
   heddle_profile *second;
-  expect(heddle_profile_start(p, NULL, &second), HEDDLE_INVALID, "has a profile");
+  testing_expect(heddle_profile_start(p, NULL, &second), HEDDLE_INVALID, "has a profile");
   assert_null(second);
   heddle_profile_free(profile);
   run(p);
@@ -95,7 +91,7 @@ static void test_few_executions(void **state) {
   heddle_profile *profile;
   const heddle_profile_options options = {HEDDLE_SIZED(heddle_profile_options), .trace = true, .no_limits = true,
                                           .most_executions = 4};
-  expect(heddle_profile_start(p, &options, &profile), HEDDLE_OK, "");
+  testing_expect(heddle_profile_start(p, &options, &profile), HEDDLE_OK, "");
   run(p);
   expect_text(profile, "table", 1, (const char *[]){"not kept for the trace"});
   heddle_profile_free(profile);
@@ -110,7 +106,7 @@ static void test_limits_are_kept(void **state) {
   for (int i = 0; i < 3; i++) {
     heddle_profile *profile;
     const heddle_profile_options options = {HEDDLE_SIZED(heddle_profile_options), .hardware_counters = true};
-    expect(heddle_profile_start(p, &options, &profile), HEDDLE_OK, "");
+    testing_expect(heddle_profile_start(p, &options, &profile), HEDDLE_OK, "");
     run(p);
     expect_text(profile, "table", 2, (const char *[]){"limit%", wanted[i]});
     heddle_profile_free(profile);
@@ -125,7 +121,7 @@ static void test_limits_are_kept(void **state) {
 static void test_null(void **state) {
   (void)state;
   heddle_profile *profile;
-  expect(heddle_profile_start(NULL, NULL, &profile), HEDDLE_INVALID, "null");
+  testing_expect(heddle_profile_start(NULL, NULL, &profile), HEDDLE_INVALID, "null");
   assert_int_equal(heddle_profile_row_count(NULL), 0);
   heddle_profile_free(NULL);
 }

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/testing.h"
 #include "base/cpu_features.h"
 #include "base/file.h"
-#include "base/testing.h"
 #include "heddle/heddle.h"
 #include "import/import.h"
 #include "prog/program_file.h"
@@ -39,24 +39,14 @@ typedef struct fixture {
   text file;
 } fixture;
 
-static void expect_ok(heddle_status s) {
-  if (!status_is_ok(s)) fail_msg("%s", heddle_status_message(s));
-}
-
-static void expect_error(heddle_code code, const char *says, heddle_status s) {
-  if (heddle_status_code(s) != code || !strstr(heddle_status_message(s), says))
-    fail_msg("found code %d: %s", heddle_status_code(s), heddle_status_message(s));
-  heddle_status_free(s);
-}
-
 static int set_up(void **state) {
   fixture *f = calloc(1, sizeof *f);
   f->arena = arena_create();
   module *m;
   compiled c;
-  expect_ok(import_module(f->arena, "m.hlo", str_from(source), NULL, &m));
-  expect_ok(compile_module(f->arena, m, &(compile_options){.threads = 2, .is_saved = true}, &c));
-  expect_ok(save_to_text(&c, &f->file));
+  testing_expect(import_module(f->arena, "m.hlo", str_from(source), NULL, &m), HEDDLE_OK, "");
+  testing_expect(compile_module(f->arena, m, &(compile_options){.threads = 2, .is_saved = true}, &c), HEDDLE_OK, "");
+  testing_expect(save_to_text(&c, &f->file), HEDDLE_OK, "");
   compiled_release(&c);
   *state = f;
   return 0;
@@ -74,16 +64,16 @@ static void run(heddle_program *p, float *sorted, float *branch) {
   float x[ROWS * COLUMNS];
   const bool takes = true;
   for (int k = 0; k < ROWS * COLUMNS; k++) x[k] = (float)(k * 7 % 13 - 6);
-  expect_ok(heddle_program_run(p, (const void *[]){x, &takes}, (void *[]){sorted, branch}));
+  testing_expect(heddle_program_run(p, (const void *[]){x, &takes}, (void *[]){sorted, branch}), HEDDLE_OK, "");
 }
 
 static void test_gives_what_the_compiler_gives(void **state) {
   const fixture *f = *state;
   float sorted[3][ROWS], branch[3][ROWS * COLUMNS];
   heddle_program *programs[3];
-  expect_ok(heddle_compile(source, strlen(source), NULL, NULL, &programs[0]));
-  expect_ok(heddle_program_load_memory(f->file.data, f->file.size, NULL, &programs[1]));
-  expect_ok(heddle_compile(f->file.data, f->file.size, NULL, NULL, &programs[2]));
+  testing_expect(heddle_compile(source, strlen(source), NULL, NULL, &programs[0]), HEDDLE_OK, "");
+  testing_expect(heddle_program_load_memory(f->file.data, f->file.size, NULL, &programs[1]), HEDDLE_OK, "");
+  testing_expect(heddle_compile(f->file.data, f->file.size, NULL, NULL, &programs[2]), HEDDLE_OK, "");
   for (int k = 0; k < 3; k++) {
     run(programs[k], sorted[k], branch[k]);
     assert_memory_equal(sorted[k], sorted[0], sizeof sorted[0]);
@@ -92,12 +82,12 @@ static void test_gives_what_the_compiler_gives(void **state) {
     assert_int_equal(heddle_program_parameter_count(programs[k]), 2);
     assert_string_equal(heddle_program_parameter_name(programs[k], 1), "p");
     heddle_memory memory = HEDDLE_MEMORY_INIT, first = HEDDLE_MEMORY_INIT;
-    expect_ok(heddle_program_memory(programs[k], &memory));
-    expect_ok(heddle_program_memory(programs[0], &first));
+    testing_expect(heddle_program_memory(programs[k], &memory), HEDDLE_OK, "");
+    testing_expect(heddle_program_memory(programs[0], &first), HEDDLE_OK, "");
     assert_true(memory.peak_bytes == first.peak_bytes && memory.constant_bytes == first.constant_bytes);
   }
   char *stage;
-  expect_error(HEDDLE_INVALID, "was loaded", heddle_program_text(programs[1], "hlo", &stage));
+  testing_expect(heddle_program_text(programs[1], "hlo", &stage), HEDDLE_INVALID, "was loaded");
   for (int k = 0; k < 3; k++) heddle_program_free(programs[k]);
 }
 
@@ -107,14 +97,14 @@ static void test_loads_a_file(void **state) {
   const int descriptor = mkstemp(path);
   assert_true(descriptor >= 0);
   close(descriptor);
-  expect_ok(file_write(path, text_view(&f->file)));
+  testing_expect(file_write(path, text_view(&f->file)), HEDDLE_OK, "");
   heddle_program *p;
   float sorted[ROWS], branch[ROWS * COLUMNS];
-  expect_ok(heddle_program_load(path, NULL, &p));
+  testing_expect(heddle_program_load(path, NULL, &p), HEDDLE_OK, "");
   assert_int_equal(unlink(path), 0);
   run(p, sorted, branch);
   heddle_program_free(p);
-  expect_error(HEDDLE_INVALID, "cannot read", heddle_program_load(path, NULL, &p));
+  testing_expect(heddle_program_load(path, NULL, &p), HEDDLE_INVALID, "cannot read");
   assert_null(p);
 }
 
@@ -134,7 +124,7 @@ static void test_every_length(void **state) {
   }
   char *longer = calloc(1, f->file.size + 1);
   memcpy(longer, f->file.data, f->file.size);
-  expect_error(HEDDLE_INVALID, "its header says", load_copy(longer, f->file.size + 1, false, &p));
+  testing_expect(load_copy(longer, f->file.size + 1, false, &p), HEDDLE_INVALID, "its header says");
   free(longer);
 }
 
@@ -143,7 +133,7 @@ static void test_flipped_bits(void **state) {
   const fixture *f = *state;
   text first = {0}, other = {0};
   saved_program *p;
-  expect_ok(load_copy(f->file.data, f->file.size, false, &p));
+  testing_expect(load_copy(f->file.data, f->file.size, false, &p), HEDDLE_OK, "");
   program_print(&first, &saved_program_contents(p)->program);
   saved_program_close(p);
   int harmless = 0;
@@ -181,8 +171,8 @@ static void test_other_versions(void **state) {
   const fixture *f = *state;
   saved_program *p;
   f->file.data[8]++;
-  expect_error(HEDDLE_UNIMPLEMENTED, "has format 2 and was written by 'heddle ",
-               load_copy(f->file.data, f->file.size, false, &p));
+  testing_expect(load_copy(f->file.data, f->file.size, false, &p), HEDDLE_UNIMPLEMENTED,
+                 "has format 2 and was written by 'heddle ");
   f->file.data[8]--;
 }
 
@@ -194,8 +184,8 @@ static heddle_status load_changed(const fixture *f, void (*change)(program_saved
   saved_program *p;
   program_saved saved;
   arena *a = arena_create();
-  expect_ok(file_map_copy(text_view(&f->file), &bytes));
-  expect_ok(program_file_read(a, bytes, NULL, &saved));
+  testing_expect(file_map_copy(text_view(&f->file), &bytes), HEDDLE_OK, "");
+  testing_expect(program_file_read(a, bytes, NULL, &saved), HEDDLE_OK, "");
   change(&saved);
   int count;
   const str *parts = program_file_parts(a, &saved, &count, NULL);
@@ -221,14 +211,14 @@ static void cut_slice(program_saved *s) { ((program_slice *)(uintptr_t)s->progra
 
 static void test_says_what_is_missing(void **state) {
   const fixture *f = *state;
-  expect_ok(load_changed(f, change_nothing));
-  expect_error(HEDDLE_UNIMPLEMENTED, "native needs time-travel", load_changed(f, want_feature));
-  expect_error(HEDDLE_UNIMPLEMENTED, "native is for pdp-11", load_changed(f, want_machine));
-  expect_error(HEDDLE_UNIMPLEMENTED, "it has none at all", load_changed(f, want_code));
-  expect_error(HEDDLE_INVALID, "kernel 0 of the program", load_changed(f, lose_image));
-  expect_error(HEDDLE_INVALID, "no function 'abort'", load_changed(f, call_other));
-  expect_error(HEDDLE_INVALID, "kernel 0 of the program", load_changed(f, name_nobody));
-  expect_error(HEDDLE_INVALID, "slice 0", load_changed(f, cut_slice));
+  testing_expect(load_changed(f, change_nothing), HEDDLE_OK, "");
+  testing_expect(load_changed(f, want_feature), HEDDLE_UNIMPLEMENTED, "native needs time-travel");
+  testing_expect(load_changed(f, want_machine), HEDDLE_UNIMPLEMENTED, "native is for pdp-11");
+  testing_expect(load_changed(f, want_code), HEDDLE_UNIMPLEMENTED, "it has none at all");
+  testing_expect(load_changed(f, lose_image), HEDDLE_INVALID, "kernel 0 of the program");
+  testing_expect(load_changed(f, call_other), HEDDLE_INVALID, "no function 'abort'");
+  testing_expect(load_changed(f, name_nobody), HEDDLE_INVALID, "kernel 0 of the program");
+  testing_expect(load_changed(f, cut_slice), HEDDLE_INVALID, "slice 0");
 }
 
 int main(void) {

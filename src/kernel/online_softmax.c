@@ -123,12 +123,14 @@ static bool step_back(const instruction **i, int *dim) {
 
 // What the elements are of, if they are only converted, or get other dims of one element; *dim follows.
 static const instruction *unmoved(const instruction *i, int *dim) {
-  for (i = converted(i); i->opcode == HLO_RESHAPE || i->opcode == HLO_BITCAST; i = converted(i->operands[0])) {
-    const int before = dim_before(i, *dim);
-    if (before < 0) break;
-    *dim = before;
+  alignment at;
+  const instruction *base = bare(i, &at);
+  for (int d = 0; d < base->shape->rank; d++) {
+    if (at.dims[d] != *dim) continue;
+    *dim = d;
+    return base;
   }
-  return i;
+  return converted(i);
 }
 
 static bool match(const instruction *weights, online_softmax *s) {

@@ -16,22 +16,11 @@ typedef struct walk {
 
 static void mark(char *bytes, size_t offset, size_t size) { memset(bytes + offset, 1, size); }
 
-static size_t size_of(const record_field *f) {
-  switch (f->kind) {
-    case RECORD_BOOL: return sizeof(bool);
-    case RECORD_INT:
-    case RECORD_ENUM:
-    case RECORD_UINT32: return sizeof(int);
-    case RECORD_STRUCT: return f->type->size;
-    default: return 8;
-  }
-}
-
 static void walk_type(walk *w, const record_type *t);
 
 static void mark_field(walk *w, char *bytes, const record_field *f) {
   const bool is_list = f->kind >= RECORD_INTS && f->kind != RECORD_STRUCT && f->kind != RECORD_BYTES;
-  mark(bytes, f->offset, size_of(f) * (size_t)(f->repeats ? f->repeats : 1));
+  mark(bytes, f->offset, record_element_size(f) * (size_t)(f->repeats ? f->repeats : 1));
   if (is_list) mark(bytes, f->count, sizeof(int));
   if (f->type) walk_type(w, f->type);
 }

@@ -10,7 +10,7 @@ static void *into(void *object, size_t offset) { return (char *)object + offset;
 
 static int repeats_of(const record_field *f) { return f->repeats ? f->repeats : 1; }
 
-static size_t element_size(const record_field *f) {
+size_t record_element_size(const record_field *f) {
   switch (f->kind) {
     case RECORD_BOOL: return sizeof(bool);
     case RECORD_INT:
@@ -97,7 +97,7 @@ static void write_struct(writing *w, const record_type *t, const void *object) {
   record_field f;
   for (int k = 0; field_of(t, variant_of(t, object), k, &f); k++)
     for (int i = 0; i < repeats_of(&f); i++)
-      write_element(w, &f, at(object, f.offset + (size_t)i * element_size(&f)), object);
+      write_element(w, &f, at(object, f.offset + (size_t)i * record_element_size(&f)), object);
 }
 
 void record_write(text *out, const record_type *type, const void *object, record_place_fn place, void *context) {
@@ -262,7 +262,7 @@ static heddle_status read_struct(reading *r, const record_type *t, void *object)
   record_field f;
   for (int k = 0; field_of(t, variant_of(t, object), k, &f); k++)
     for (int i = 0; i < repeats_of(&f); i++)
-      TRY(read_element(r, t, &f, into(object, f.offset + (size_t)i * element_size(&f)), object));
+      TRY(read_element(r, t, &f, into(object, f.offset + (size_t)i * record_element_size(&f)), object));
   r->depth++;
   return status_ok();
 }

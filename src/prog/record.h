@@ -58,6 +58,9 @@ struct record_type {
   bool (*more)(int variant, int number, record_field *out);
 };
 
+// Of what the field holds, or of one element if it is repeated: of lists and texts that of the pointer.
+size_t record_element_size(const record_field *f);
+
 // Puts bytes somewhere and returns where. Called in the order of the record; null data are not.
 typedef uint64_t (*record_place_fn)(void *context, int section, const void *data, uint64_t size);
 
