@@ -330,12 +330,28 @@ static double element_work(const instruction *i) {
 // A library takes whole arrays: what it reads of one is copied for it.
 static bool is_library(const instruction *i) { return i->opcode == HLO_DOT || i->opcode == HLO_CONVOLUTION; }
 
+// What a step reads of an array outside.
+typedef struct read_part {
+  const instruction *array;
+  region region;
+  int step;
+  int next;  // of the same array, plus one; 0: none
+} read_part;
+
+// What one step takes beside the members' tiles. A library's slices are copied one after the other in front of it.
+typedef struct step_bytes {
+  int64_t resident;       // read where it lies
+  int64_t copied;         // copies that the library reads
+  int64_t largest_slice;  // of what such copies are made of, where that is resident
+} step_bytes;
+
 typedef struct estimate {
   tile_search *search;
   tile_group *group;
-  ptr_map numbers;             // member: its number, plus one
-  int *reader;                 // by member: the earliest in the list, so the last that runs, of the steps that read it
-  int64_t *resident, *copied;  // by member that is a step
+  int *reader;         // by member: the earliest in the list, so the last that runs, of the steps that read it
+  step_bytes *beside;  // by member that is a step
+  VEC(read_part) parts;
+  ptr_map last_parts;  // array: number of its last part, plus one
 } estimate;
 
 static bool is_step(const tile_group *g, int member) { return member == 0 || g->members.data[member].is_stored; }
@@ -355,23 +371,43 @@ static void find_readers(estimate *e) {
   }
 }
 
-static void add_externals(estimate *e) {
-  tile_group *g = e->group;
-  for (int k = 0; k < g->members.size; k++) {
-    const instruction *i = g->members.data[k].instruction;
-    for (int o = 0; o < i->operand_count; o++) {
-      const instruction *x = i->opcode == HLO_GET_TUPLE_ELEMENT ? i : i->operands[o];
-      region in;
-      if (g->members.data[k].operands[o] >= 0 || is_scalar_constant(x)) continue;
-      if (tile_group_operand(e->search, g, &g->members.data[k], g->inside, o, &in) != REGION_FOUND) continue;
-      const bool is_temporary = plan_steps_is_temporary(e->search->steps, x);
-      const int64_t all = region_bytes(x, &in);
-      const int64_t bytes = i->opcode == HLO_GATHER && o == 0 ? region_bytes(i, &g->members.data[k].region) : all;
-      const int step = step_of(e, k);
-      if (is_library(i) && !region_is_whole(&in, array_of(x))) e->copied[step] += bytes;
-      if (!is_temporary) e->resident[step] += bytes;
-    }
+// A part that several members within one step read is read once.
+static bool is_known_part(estimate *e, const instruction *array, const region *r, int step) {
+  const int last = (int)(intptr_t)ptr_map_get(&e->last_parts, array);
+  for (int k = last; k > 0; k = e->parts.data[k - 1].next) {
+    const read_part *known = &e->parts.data[k - 1];
+    if (known->step == step && region_equal(&known->region, r)) return true;
   }
+  vec_push(e->search->arena, &e->parts, ((read_part){array, *r, step, last}));
+  ptr_map_put(e->search->arena, &e->last_parts, array,
+              (void *)(intptr_t)e->parts.size);  // NOLINT(performance-no-int-to-ptr)
+  return false;
+}
+
+static void add_external_part(estimate *e, int member, int operand) {
+  const tile_member *m = &e->group->members.data[member];
+  const instruction *i = m->instruction;
+  const instruction *x = i->opcode == HLO_GET_TUPLE_ELEMENT ? i : i->operands[operand];
+  region in;
+  if (m->operands[operand] >= 0 || is_scalar_constant(x)) return;
+  if (tile_group_operand(e->search, e->group, m, e->group->inside, operand, &in) != REGION_FOUND) return;
+  const int step = step_of(e, member);
+  const bool is_gathered = i->opcode == HLO_GATHER && operand == 0;
+  if (is_known_part(e, x, is_gathered ? &m->region : &in, step)) return;
+  const int64_t bytes = is_gathered ? region_bytes(i, &m->region) : region_bytes(x, &in);
+  const int64_t resident = plan_steps_is_temporary(e->search->steps, x) ? 0 : bytes;
+  step_bytes *beside = &e->beside[step];
+  if (is_library(i) && !region_is_whole(&in, array_of(x))) {
+    beside->copied += bytes;
+    if (resident > beside->largest_slice) beside->largest_slice = resident;
+  } else {
+    beside->resident += resident;
+  }
+}
+
+static void add_externals(estimate *e) {
+  for (int k = 0; k < e->group->members.size; k++)
+    for (int o = 0; o < e->group->members.data[k].instruction->operand_count; o++) add_external_part(e, k, o);
 }
 
 static int64_t whole_bytes(const instruction *i) {
@@ -381,30 +417,51 @@ static int64_t whole_bytes(const instruction *i) {
   return bytes;
 }
 
+static void raise(int64_t *most, int64_t bytes) {
+  if (bytes > *most) *most = bytes;
+}
+
+// What the bottom's step takes of its result. A library, and a sum that goes on, write a tile of their own, which is
+// then written to its place.
+static void walk_result(tile_group *g, bool is_temporary, int64_t *live, int64_t *touched) {
+  const int64_t out = region_bytes(g->bottom, &g->members.data[0].region);
+  const int64_t written = is_temporary ? 0 : out;
+  if (is_library(g->bottom) || g->is_sum) {
+    raise(&g->operation_bytes, out + written);
+    raise(&g->least_bytes, out + written);
+    raise(&g->touched_bytes, 2 * out);
+    *live += out;
+  } else {
+    *live += written;
+  }
+  *touched += out;
+}
+
 // Most of all steps: tiles that live, and what is read and written of other arrays.
 static void walk_steps(estimate *e) {
   tile_group *g = e->group;
-  const bool is_temporary = plan_steps_is_temporary(e->search->steps, g->bottom);
-  const int64_t out = region_bytes(g->bottom, &g->members.data[0].region);
   g->operation_bytes = g->touched_bytes = g->least_bytes = 0;
   for (int k = g->members.size; k-- > 0;) {
     if (!is_step(g, k)) continue;
-    int64_t live = e->copied[k], touched = e->copied[k] + e->resident[k];
-    for (int m = k + (k > 0 ? 0 : 1); m < g->members.size; m++) {
-      if (!is_step(g, m) || (m != k && e->reader[m] > k)) continue;
+    const step_bytes *beside = &e->beside[k];
+    int64_t live = 0, touched = 0;
+    for (int m = k + 1; m < g->members.size; m++) {
+      if (!is_step(g, m) || e->reader[m] > k) continue;
       const int64_t bytes = region_bytes(g->members.data[m].instruction, &g->members.data[m].region);
       live += bytes;
-      if (m == k || e->reader[m] == k) touched += bytes;
+      if (e->reader[m] == k) touched += bytes;
     }
+    raise(&g->operation_bytes, live + beside->copied + beside->largest_slice);
+    raise(&g->touched_bytes, beside->copied > 0 ? beside->largest_slice * 2 : 0);
     if (k == 0) {
-      // The tile of a library's result is written beside the result itself.
-      live += is_library(g->bottom) || g->is_sum ? out : 0;
-      if (!is_temporary) live += out;
-      touched += out;
+      walk_result(g, plan_steps_is_temporary(e->search->steps, g->bottom), &live, &touched);
+    } else {
+      live += region_bytes(g->members.data[k].instruction, &g->members.data[k].region);
+      touched += region_bytes(g->members.data[k].instruction, &g->members.data[k].region);
     }
-    if (live - e->copied[k] > g->least_bytes) g->least_bytes = live - e->copied[k];
-    if (live + e->resident[k] > g->operation_bytes) g->operation_bytes = live + e->resident[k];
-    if (touched > g->touched_bytes) g->touched_bytes = touched;
+    raise(&g->least_bytes, live);
+    raise(&g->operation_bytes, live + beside->copied + beside->resident);
+    raise(&g->touched_bytes, touched + beside->copied + beside->resident);
   }
 }
 
@@ -428,8 +485,7 @@ void tile_group_estimate(tile_search *s, tile_group *g, int64_t across) {
   estimate e = {.search = s,
                 .group = g,
                 .reader = arena_array(s->arena, int, count),
-                .resident = arena_array(s->arena, int64_t, count + 1),
-                .copied = arena_array(s->arena, int64_t, count + 1)};
+                .beside = arena_array(s->arena, step_bytes, count + 1)};
   find_readers(&e);
   add_externals(&e);
   walk_steps(&e);
