@@ -1,7 +1,8 @@
-// Programs are planned alike whatever the instruction set, so that a file holds one of them and several lists of
-// images.
+// A file holds a list of images for each instruction set, and the plans that they are for: one where the program was
+// planned alike for all, as most are, since figures like tile sizes follow from the width of vectors for few.
 #include "api/save.h"
 
+#include "base/checksum.h"
 #include "base/cpu_features.h"
 #include "base/file.h"
 #include "heddle/version.h"
@@ -12,48 +13,62 @@ static const char *machine_of(const compiled *c) {
   return c->machine.kind == TARGET_CPU ? cpu_target_machine(&c->machine) : target_kind_name(c->machine.kind);
 }
 
-static uint64_t place_nowhere(void *context, int section, const void *data, uint64_t size) {
+// Constants are told apart by their sums, which stand in the record in the place of places.
+static uint64_t sum_of(void *context, int section, const void *data, uint64_t size) {
   (void)context;
   (void)section;
-  (void)data;
-  (void)size;
-  return 0;
+  return checksum_of(data, size);
 }
 
-static heddle_status check_same(const compiled *levels, int number) {
-  text first = {0}, other = {0};
-  record_write(&first, &program_record_saved, &(program_saved){.producer = "", .program = levels[0].program},
-               place_nowhere, NULL);
-  record_write(&other, &program_record_saved, &(program_saved){.producer = "", .program = levels[number].program},
-               place_nowhere, NULL);
-  const bool is_same = str_equal(text_view(&first), text_view(&other));
-  text_free(&first);
-  text_free(&other);
-  return is_same ? status_ok()
-                 : status_error(HEDDLE_UNIMPLEMENTED,
-                                "the program is planned otherwise for %s than for %s: save a file for each",
-                                levels[number].machine.chip, levels[0].machine.chip);
+// Equal for programs that are planned alike.
+static str record_of(arena *a, const program *plan) {
+  text record = {0};
+  record_write(&record, &program_record_saved, &(program_saved){.producer = "", .plan_count = 1, .plans = plan}, sum_of,
+               NULL);
+  const str copy = str_copy(a, text_view(&record));
+  text_free(&record);
+  return copy;
 }
 
-static program_code code_of(arena *a, const compiled *c) {
+typedef struct plan_list {
+  int count;
+  program *plans;
+  str *records;
+} plan_list;
+
+// The number of the level's plan, which is added unless one before is the same.
+static int add_plan(arena *a, const compiled *level, plan_list *list) {
+  const str record = record_of(a, &level->program);
+  for (int k = 0; k < list->count; k++)
+    if (str_equal(list->records[k], record)) return k;
+  list->plans[list->count] = level->program;
+  list->records[list->count] = record;
+  return list->count++;
+}
+
+static program_code code_of(arena *a, const compiled *c, int plan) {
   const target_description *m = &c->machine;
   const bool is_cpu = m->kind == TARGET_CPU;
   return (program_code){.machine = machine_of(c),
                         .level = c->level,
                         .features = is_cpu ? cpu_features_needed(a, cpu_target_machine(m), str_from(m->features)) : "",
+                        .plan = plan,
                         .image_count = c->program.image_count,
                         .images = c->program.images};
 }
 
 static heddle_status parts_of(arena *a, int count, const compiled *levels, int *part_count, const str **parts) {
   program_code *codes = arena_array(a, program_code, count);
+  plan_list list = {.plans = arena_array(a, program, count), .records = arena_array(a, str, count)};
   for (int k = 0; k < count; k++) {
-    if (k) TRY(check_same(levels, k));
-    codes[k] = code_of(a, &levels[k]);
+    TRY(program_check(&levels[k].program));
+    codes[k] = code_of(a, &levels[k], add_plan(a, &levels[k], &list));
   }
-  const program_saved saved = {
-      .producer = "heddle " HEDDLE_VERSION, .program = levels[0].program, .code_count = count, .codes = codes};
-  TRY(program_check(&saved.program));
+  const program_saved saved = {.producer = "heddle " HEDDLE_VERSION,
+                               .plan_count = list.count,
+                               .plans = list.plans,
+                               .code_count = count,
+                               .codes = codes};
   *parts = program_file_parts(a, &saved, part_count, NULL);
   return status_ok();
 }

@@ -4,8 +4,9 @@
 
 #include "api/compile.h"
 
-// One file with the code of all `levels`, which are the same program, compiled for several instruction sets. Constants
-// are written from where they lie. HEDDLE_INVALID if the file cannot be written.
+// One file with the code of all `levels`, which are the same module, compiled for several instruction sets, and with
+// each plan that they have. Constants are written from where they lie, equal ones once. HEDDLE_INVALID if the file
+// cannot be written.
 heddle_status save_programs(const char *path, int count, const compiled *levels);
 
 // The same in memory, NUL-terminated, of one program.

@@ -134,7 +134,7 @@ static void test_flipped_bits(void **state) {
   text first = {0}, other = {0};
   saved_program *p;
   testing_expect(load_copy(f->file.data, f->file.size, false, &p), HEDDLE_OK, "");
-  program_print(&first, &saved_program_contents(p)->program);
+  program_print(&first, saved_program_plan(p));
   saved_program_close(p);
   int harmless = 0;
   for (size_t bit = 0; bit < 8 * f->file.size; bit += bit < 8 * 4096 ? 1 : 7) {
@@ -142,7 +142,7 @@ static void test_flipped_bits(void **state) {
     heddle_status s = load_copy(f->file.data, f->file.size, false, &p);
     f->file.data[bit / 8] ^= (char)(1 << bit % 8);
     if (status_is_ok(s)) {
-      program_print(&other, &saved_program_contents(p)->program);
+      program_print(&other, saved_program_plan(p));
       assert_true(str_equal(text_view(&first), text_view(&other)));
       text_free(&other);
       saved_program_close(p);
@@ -205,9 +205,12 @@ static void want_feature(program_saved *s) { code_of(s)->features = "+sse2,+time
 static void want_machine(program_saved *s) { code_of(s)->machine = "pdp-11"; }
 static void want_code(program_saved *s) { s->code_count = 0; }
 static void lose_image(program_saved *s) { code_of(s)->image_count = 0; }
-static void call_other(program_saved *s) { ((program_kernel *)(uintptr_t)s->program.kernels)->entry = "abort"; }
-static void name_nobody(program_saved *s) { ((program_kernel *)(uintptr_t)s->program.kernels)->entry = NULL; }
-static void cut_slice(program_saved *s) { ((program_slice *)(uintptr_t)s->program.slices)->bytes++; }
+static void want_plan(program_saved *s) { code_of(s)->plan = s->plan_count; }
+static void want_no_plan(program_saved *s) { code_of(s)->plan = -1; }
+static void lose_plans(program_saved *s) { s->plan_count = 0; }
+static void call_other(program_saved *s) { ((program_kernel *)(uintptr_t)s->plans->kernels)->entry = "abort"; }
+static void name_nobody(program_saved *s) { ((program_kernel *)(uintptr_t)s->plans->kernels)->entry = NULL; }
+static void cut_slice(program_saved *s) { ((program_slice *)(uintptr_t)s->plans->slices)->bytes++; }
 
 static void test_says_what_is_missing(void **state) {
   const fixture *f = *state;
@@ -215,10 +218,89 @@ static void test_says_what_is_missing(void **state) {
   testing_expect(load_changed(f, want_feature), HEDDLE_UNIMPLEMENTED, "native needs time-travel");
   testing_expect(load_changed(f, want_machine), HEDDLE_UNIMPLEMENTED, "native is for pdp-11");
   testing_expect(load_changed(f, want_code), HEDDLE_UNIMPLEMENTED, "it has none at all");
+  testing_expect(load_changed(f, want_plan), HEDDLE_INVALID, "is for plan 1, which is not there");
+  testing_expect(load_changed(f, want_no_plan), HEDDLE_INVALID, "is for plan -1, which is not there");
+  testing_expect(load_changed(f, lose_plans), HEDDLE_INVALID, "is for plan 0, which is not there");
   testing_expect(load_changed(f, lose_image), HEDDLE_INVALID, "kernel 0 of the program");
   testing_expect(load_changed(f, call_other), HEDDLE_INVALID, "no function 'abort'");
   testing_expect(load_changed(f, name_nobody), HEDDLE_INVALID, "kernel 0 of the program");
   testing_expect(load_changed(f, cut_slice), HEDDLE_INVALID, "slice 0");
+}
+
+// --- several instruction sets
+
+static int weight(int row, int column) { return row * column % 7 - 3; }
+
+// Narrow vectors leave the product to a library, wide ones make a kernel of it.
+static void write_levels_source(text *out) {
+  text_puts(out, "ENTRY e {\n  x = f32[96,7] parameter(0)\n  w = f32[7,64] constant({");
+  for (int row = 0; row < 7; row++) {
+    text_puts(out, row ? ",{" : "{");
+    for (int k = 0; k < 64; k++) text_printf(out, "%s%d", k ? "," : "", weight(row, k));
+    text_puts(out, "}");
+  }
+  text_puts(out, "})\n  ROOT y = f32[96,64] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n");
+}
+
+static const void *constant_of(const program *p) {
+  for (int k = 0; k < p->allocation_count; k++)
+    if (p->allocations[k].kind == PROGRAM_CONSTANT) return p->allocations[k].data;
+  fail_msg("the program has no constant");
+  return NULL;
+}
+
+// What every plan that this machine has instructions for computes.
+static void run_levels(const char *path) {
+  static _Alignas(64) float x[96 * 7], r[96 * 64];
+  for (int k = 0; k < 96 * 7; k++) x[k] = (float)(k % 5 - 2);
+  for (int level = CPU_LEVEL_V2; level <= CPU_LEVEL_V4; level++) {
+    saved_program *p;
+    if (!cpu_level_runs((cpu_level)level)) continue;
+    const saved_program_options options = {.threads = 1, .level = cpu_levels[level].name};
+    testing_expect(saved_program_open(path, &options, &p), HEDDLE_OK, "");
+    assert_int_equal(saved_program_code(p)->plan, level == CPU_LEVEL_V4);
+    testing_expect(executable_run(saved_program_invocable(p)->executable, (void *[]){x}, (void *[]){r}), HEDDLE_OK, "");
+    for (int k = 0; k < 96 * 64; k++) {
+      int sum = 0;
+      for (int i = 0; i < 7; i++) sum += ((k / 64 * 7 + i) % 5 - 2) * weight(i, k % 64);
+      assert_true(r[k] == (float)sum);
+    }
+    saved_program_close(p);
+  }
+}
+
+static void test_levels_have_plans(void **state) {
+  (void)state;
+  arena *a = arena_create();
+  text from = {0};
+  module *m;
+  compiled levels[3];
+  static const cpu_level names[] = {CPU_LEVEL_V2, CPU_LEVEL_V3, CPU_LEVEL_V4};
+  write_levels_source(&from);
+  testing_expect(import_module(a, "m.hlo", text_view(&from), NULL, &m), HEDDLE_OK, "");
+  for (int k = 0; k < 3; k++)
+    testing_expect(
+        compile_module(a, m, &(compile_options){.threads = 2, .is_saved = true, .cpu = names[k]}, &levels[k]),
+        HEDDLE_OK, "");
+  char path[] = "save_test.XXXXXX";
+  const int descriptor = mkstemp(path);
+  assert_true(descriptor >= 0);
+  close(descriptor);
+  testing_expect(save_programs(path, 3, levels), HEDDLE_OK, "");
+  str bytes;
+  program_saved saved;
+  testing_expect(file_map(path, &bytes), HEDDLE_OK, "");
+  testing_expect(program_file_read(a, bytes, NULL, &saved), HEDDLE_OK, "");
+  assert_int_equal(saved.code_count, 3);
+  assert_int_equal(saved.plan_count, 2);
+  assert_true(saved.codes[0].plan == 0 && saved.codes[1].plan == 0 && saved.codes[2].plan == 1);
+  assert_ptr_equal(constant_of(&saved.plans[0]), constant_of(&saved.plans[1]));
+  file_unmap(bytes);
+  run_levels(path);
+  unlink(path);
+  for (int k = 0; k < 3; k++) compiled_release(&levels[k]);
+  text_free(&from);
+  arena_destroy(a);
 }
 
 int main(void) {
@@ -230,6 +312,7 @@ int main(void) {
       cmocka_unit_test(test_flipped_bits_behind_the_checksum),
       cmocka_unit_test(test_other_versions),
       cmocka_unit_test(test_says_what_is_missing),
+      cmocka_unit_test(test_levels_have_plans),
   };
   return cmocka_run_group_tests_name("api/save", tests, set_up, tear_down);
 }

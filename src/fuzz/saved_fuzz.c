@@ -12,7 +12,7 @@ static bool check(str input, accepted_depth depth) {
   const bool is_read = accepted_may(saved_program_read(input, &options, &p), "the loader breaks", NULL);
   if (!is_read) return false;
   text out = {0};
-  program_print(&out, &saved_program_contents(p)->program);
+  program_print(&out, saved_program_plan(p));
   text_free(&out);
   saved_program_close(p);
   return true;

@@ -3,6 +3,7 @@
 #include "prog/program_file.h"
 
 #include "base/checksum.h"
+#include "base/map.h"
 #include "base/vec.h"
 
 static const char magic[8] = {(char)0x89, 'H', 'E', 'D', 'D', 'L', 'E', '\n'};
@@ -62,9 +63,16 @@ bool program_file_is(str bytes) { return bytes.size >= sizeof magic && memcmp(by
 
 typedef VEC(str) part_list;
 
+// Where bytes were placed.
+typedef struct placed {
+  str bytes;
+  uint64_t at;
+} placed;
+
 typedef struct section {
   part_list parts;
   size_t bytes;
+  ptr_map placed;  // the first of each checksum
 } section;
 
 typedef struct writing {
@@ -85,10 +93,17 @@ static void add_zeros(writing *w, section *s, size_t size) {
 static uint64_t place(void *context, int number, const void *data, uint64_t size) {
   writing *w = context;
   section *s = &w->sections[number == PROGRAM_SECTION_CODE ? SECTION_CODE : SECTION_CONSTANTS];
+  const str bytes = {data, size};
+  const void *key = (const void *)(uintptr_t)checksum_of(data, size);  // NOLINT(performance-no-int-to-ptr): a key
+  const placed *same = ptr_map_get(&s->placed, key);
+  if (same && str_equal(same->bytes, bytes)) return same->at;
   const bool is_large = number == PROGRAM_SECTION_CONSTANTS && size >= PROGRAM_FILE_PAGE;
   add_zeros(w, s, align(s->bytes, is_large ? PROGRAM_FILE_PAGE : 64) - s->bytes);
   const uint64_t at = s->bytes;
   add_part(w, s, data, size);
+  placed *made = arena_new(w->arena, placed);
+  *made = (placed){bytes, at};
+  if (!same) ptr_map_put(w->arena, &s->placed, key, made);
   return at;
 }
 

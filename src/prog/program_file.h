@@ -1,8 +1,8 @@
 // Programs as files: a header, a table of sections, a record (prog/program_record.h) of all that is small, and the code
 // and the constants as they are. doc/saved-programs.md describes every byte.
 //
-// Constants begin at whole pages where they are large, so that a mapped file is used where it lies. Every section has a
-// checksum.
+// Constants begin at whole pages where they are large, so that a mapped file is used where it lies. Equal constants,
+// and equal images, lie there once. Every section has a checksum.
 #ifndef HEDDLE_PROG_PROGRAM_FILE_H_
 #define HEDDLE_PROG_PROGRAM_FILE_H_
 
@@ -16,8 +16,8 @@ enum { PROGRAM_FILE_PAGE = 4096 };
 // Whether the bytes are meant to be a saved program.
 bool program_file_is(str bytes);
 
-// The file as stretches of bytes, in order: the small ones live in the arena, the others are those of `saved`, which
-// must be a program that program_check takes. *bytes (may be null) gets the size of all.
+// The file as stretches of bytes, in order: the small ones live in the arena, the others are those of `saved`, whose
+// plans program_check must take. *bytes (may be null) gets the size of all.
 const str *program_file_parts(arena *a, const program_saved *saved, int *count, size_t *bytes);
 
 typedef struct program_file_options {

@@ -266,13 +266,14 @@ static const record_field code_fields[] = {
     FIELD(program_code, TEXT, machine),
     FIELD(program_code, TEXT, level),
     FIELD(program_code, TEXT, features),
+    FIELD(program_code, INT, plan),
     LIST(program_code, LIST, images, image_count, .type = &image_type),
 };
 static const record_type code_type = TYPE(program_code, code_fields);
 
 static const record_field saved_fields[] = {
     FIELD(program_saved, TEXT, producer),
-    FIELD(program_saved, STRUCT, program, .type = &program_type),
+    LIST(program_saved, LIST, plans, plan_count, .type = &program_type),
     LIST(program_saved, LIST, codes, code_count, .type = &code_type),
 };
 const record_type program_record_saved = TYPE(program_saved, saved_fields);

@@ -8,20 +8,21 @@
 // Where bytes lie outside of the record.
 enum { PROGRAM_SECTION_CODE, PROGRAM_SECTION_CONSTANTS };
 
-// The images for one kind of machine: a program's kernels by image and number, so that program_image lists of all kinds
-// stand for each other.
+// The images for one kind of machine, and which of the file's plans runs them: its kernels name them by their number.
 typedef struct program_code {
   const char *machine;   // "x86-64", "aarch64"; of GPUs "nvptx"
   const char *level;     // what the code was asked for: "x86-64-v3", "native", "sm_90"
   const char *features;  // what of the machine it uses: "+avx2,+fma,…"
+  int plan;
   int image_count;
   const program_image *images;
 } program_code;
 
-// What a file holds.
+// What a file holds. Code for several machines shares a plan where it was planned alike.
 typedef struct program_saved {
   const char *producer;  // "heddle 0.11"
-  program program;       // without images
+  int plan_count;
+  const program *plans;  // the same signature, without images
   int code_count;
   const program_code *codes;
 } program_saved;

@@ -90,12 +90,9 @@ static void write(text *out, const void **bytes) {
   static const program_thunk *const entry[] = {&outer};
   static const program_value value = {"v", {DTYPE_BF16, 3, dims, order}, -1};
   static const program_allocation constant = {PROGRAM_CONSTANT, 0, 3, "abc"};
-  const program_saved saved = {.producer = "nobody",
-                               .program = {.parameter_count = 1,
-                                           .parameters = &value,
-                                           .allocation_count = 1,
-                                           .allocations = &constant,
-                                           .entry = {1, entry}}};
+  const program plan = {
+      .parameter_count = 1, .parameters = &value, .allocation_count = 1, .allocations = &constant, .entry = {1, entry}};
+  const program_saved saved = {.producer = "nobody", .plan_count = 1, .plans = &plan};
   record_write(out, &program_record_saved, &saved, place, bytes);
 }
 
@@ -109,7 +106,8 @@ static void test_reads_back(void **state) {
   heddle_status s =
       record_read(a, text_view(&record), &program_record_saved, PROGRAM_RECORD_DEPTH, find, &bytes, &back);
   if (!status_is_ok(s)) fail_msg("%s", heddle_status_message(s));
-  const program *p = &back.program;
+  assert_int_equal(back.plan_count, 1);
+  const program *p = &back.plans[0];
   assert_string_equal(back.producer, "nobody");
   assert_null(p->name);
   assert_true(p->parameters[0].shape.dims[1] == INT64_MAX && p->parameters[0].shape.dims[2] == -7);

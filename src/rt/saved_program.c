@@ -16,6 +16,7 @@ struct saved_program {
   str bytes;
   program_saved contents;
   const program_code *code;
+  program plan;  // the one that the code is for, with its images
   link_code *linked;
   invocable callable;         // without an executable if sizes are open
   open_instances *instances;  // then; else null
@@ -38,11 +39,16 @@ static bool has_names(const program_sequence *s) {
   return true;
 }
 
-static heddle_status check_names(const program_saved *s) {
-  const program *p = &s->program;
-  bool has = s->producer && p->name && has_names(&p->entry);
+static bool has_all_names(const program *p) {
+  bool has = p->name && has_names(&p->entry);
   for (int k = 0; k < p->parameter_count; k++) has = has && p->parameters[k].name;
   for (int k = 0; k < p->result_count; k++) has = has && p->results[k].name;
+  return has;
+}
+
+static heddle_status check_names(const program_saved *s) {
+  bool has = s->producer != NULL;
+  for (int k = 0; k < s->plan_count; k++) has = has && has_all_names(&s->plans[k]);
   for (int k = 0; k < s->code_count; k++) has = has && s->codes[k].machine && s->codes[k].level && s->codes[k].features;
   return has ? status_ok() : status_error(HEDDLE_INVALID, "the saved program lacks a name");
 }
@@ -86,6 +92,16 @@ static heddle_status choose_code(arena *a, const program_saved *p, const char *l
   return *out ? status_ok() : no_code(a, p, level);
 }
 
+static heddle_status choose_plan(saved_program *p) {
+  const int number = p->code ? p->code->plan : -1;
+  if (number < 0 || number >= p->contents.plan_count)
+    return status_error(HEDDLE_INVALID, "the saved program's code is for plan %d, which is not there", number);
+  p->plan = p->contents.plans[number];
+  p->plan.images = p->code->images;
+  p->plan.image_count = p->code->image_count;
+  return program_check(&p->plan);
+}
+
 // --- linking
 
 static heddle_status check_kernels(const program *p) {
@@ -96,7 +112,7 @@ static heddle_status check_kernels(const program *p) {
 }
 
 static heddle_status link_kernels(saved_program *p, kernel_fn *entries) {
-  const program *made = &p->contents.program;
+  const program *made = &p->plan;
   TRY(check_kernels(made));
   str *objects = arena_array(p->arena, str, made->image_count);
   link_entry *wanted = arena_array(p->arena, link_entry, made->kernel_count);
@@ -116,13 +132,11 @@ static heddle_status open_bytes(void *argument) {
   saved_program *p = o->made;
   p->arena = arena_create();
   const program_file_options reading = {.trusts_checksums = o->options->trusts_checksums};
-  program *made = &p->contents.program;
+  const program *made = &p->plan;
   TRY(program_file_read(p->arena, p->bytes, &reading, &p->contents));
   TRY(check_names(&p->contents));
   TRY(choose_code(p->arena, &p->contents, o->options->level, &p->code));
-  made->images = p->code ? p->code->images : NULL;
-  made->image_count = p->code ? p->code->image_count : 0;
-  TRY(program_check(made));
+  TRY(choose_plan(p));
   kernel_fn *entries = arena_array(p->arena, kernel_fn, made->kernel_count);
   TRY(link_kernels(p, entries));
   const int threads = o->options->threads > 0 ? o->options->threads : pool_default_threads();
@@ -186,3 +200,4 @@ const invocable *saved_program_invocable(const saved_program *p) { return &p->ca
 open_instances *saved_program_instances(const saved_program *p) { return p->instances; }
 const program_saved *saved_program_contents(const saved_program *p) { return &p->contents; }
 const program_code *saved_program_code(const saved_program *p) { return p->code; }
+const program *saved_program_plan(const saved_program *p) { return &p->plan; }

@@ -28,5 +28,6 @@ const invocable *saved_program_invocable(const saved_program *p);
 open_instances *saved_program_instances(const saved_program *p);
 const program_saved *saved_program_contents(const saved_program *p);
 const program_code *saved_program_code(const saved_program *p);  // that was chosen
+const program *saved_program_plan(const saved_program *p);       // that runs it, with its images
 
 #endif

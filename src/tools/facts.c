@@ -129,6 +129,25 @@ static void put_memory(facts *f, const program *p) {
   json_end(&f->out, '}');
 }
 
+static void put_kernels(facts *f, const program *p) {
+  json_begin(&f->out, "kernels", '[');
+  for (int k = 0; k < p->kernel_count; k++) put_kernel(&f->out, p->kernels[k].entry, p->kernels[k].tiles);
+  json_end(&f->out, ']');
+}
+
+// Of several each has what it may have planned otherwise than the first.
+static void put_code(facts *f, arena *a, const compiled *c, bool is_one_of_several) {
+  const program *p = program_sizes_show(a, &c->program);
+  json_begin(&f->out, NULL, '{');
+  json_put_string(&f->out, "level", str_from(c->level));
+  if (is_one_of_several) {
+    put_memory(f, p);
+    put_kernels(f, p);
+  }
+  facts_put_stages(f, &c->times);
+  json_end(&f->out, '}');
+}
+
 void facts_put_program(facts *f, arena *a, int count, const compiled *codes) {
   const program *p = program_sizes_show(a, &codes->program);
   json_put_string(&f->out, "name", str_from(p->name));
@@ -137,16 +156,9 @@ void facts_put_program(facts *f, arena *a, int count, const compiled *codes) {
   facts_put_values(f, "results", p->given_result_count, p->results);
   if (p->sizes.symbol_count > 0) put_symbols(f, &p->sizes);
   put_memory(f, p);
-  json_begin(&f->out, "kernels", '[');
-  for (int k = 0; k < p->kernel_count; k++) put_kernel(&f->out, p->kernels[k].entry, p->kernels[k].tiles);
-  json_end(&f->out, ']');
+  put_kernels(f, p);
   json_begin(&f->out, "codes", '[');
-  for (int k = 0; k < count; k++) {
-    json_begin(&f->out, NULL, '{');
-    json_put_string(&f->out, "level", str_from(codes[k].level));
-    facts_put_stages(f, &codes[k].times);
-    json_end(&f->out, '}');
-  }
+  for (int k = 0; k < count; k++) put_code(f, a, &codes[k], count > 1);
   json_end(&f->out, ']');
 }
 

@@ -372,7 +372,7 @@ static heddle_status read_saved_arguments(arena *a, run_flags *f, const program 
 
 // At the sizes that the text says, or that the arguments have (null).
 static heddle_status run_saved_at(arena *a, const saved_program *saved, run_flags *f, const char *sizes, timing *t) {
-  const program *p = &saved_program_contents(saved)->program, *wanted = program_sizes_show(a, p);
+  const program *p = saved_program_plan(saved), *wanted = program_sizes_show(a, p);
   if (sizes) {
     int64_t symbols[PROGRAM_MOST_SYMBOLS] = {0};
     TRY(program_sizes_read(&p->sizes, sizes, symbols));
@@ -391,7 +391,7 @@ static heddle_status run_saved_at(arena *a, const saved_program *saved, run_flag
 }
 
 static heddle_status run_loaded(arena *a, const saved_program *saved, run_flags *f, timing *t) {
-  const program *p = &saved_program_contents(saved)->program;
+  const program *p = saved_program_plan(saved);
   if (!saved_program_instances(saved)) {
     argument_list arguments;
     if (f->sizes.size) return status_error(HEDDLE_INVALID, "found --sizes, but the program declares no size as `?`");

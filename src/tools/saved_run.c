@@ -38,7 +38,7 @@ static void print_values(const char *what, int count, const program_value *value
 
 static void print_info(arena *a, const saved_program *saved) {
   const program_saved *file = saved_program_contents(saved);
-  const program *p = &file->program;
+  const program *p = saved_program_plan(saved);
   int64_t constants = 0;
   for (int k = 0; k < p->allocation_count; k++)
     if (p->allocations[k].kind == PROGRAM_CONSTANT) constants += p->allocations[k].bytes;
@@ -56,8 +56,9 @@ static void print_info(arena *a, const saved_program *saved) {
     const program_code *c = &file->codes[k];
     size_t bytes = 0;
     for (int i = 0; i < c->image_count; i++) bytes += c->images[i].size;
-    printf("code %s for %s, %d images of %zu bytes%s\n  needs %s\n", c->level, c->machine, c->image_count, bytes,
-           c == saved_program_code(saved) ? ", taken here" : "", c->features);
+    printf("code %s for %s, %d images of %zu bytes", c->level, c->machine, c->image_count, bytes);
+    if (file->plan_count > 1) printf(", plan %d", c->plan);
+    printf("%s\n  needs %s\n", c == saved_program_code(saved) ? ", taken here" : "", c->features);
   }
 }
 
@@ -129,7 +130,7 @@ static heddle_status run_program(arena *a, const invocable *callable, const run_
 
 // At the sizes that --sizes gives.
 static heddle_status run_open(arena *a, const saved_program *saved, const run_flags *f) {
-  const program *p = &saved_program_contents(saved)->program;
+  const program *p = saved_program_plan(saved);
   if (!f->sizes)
     return status_error(HEDDLE_INVALID, "the program has sizes that its runs decide: give --sizes=N, %d numbers",
                         p->sizes.symbol_count);
