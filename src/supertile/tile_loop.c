@@ -3,7 +3,7 @@
 #include "supertile/tile_loop.h"
 
 #include "fuse/tile_loops.h"
-#include "hlo/builder.h"
+#include "supertile/tile_operation.h"
 
 typedef struct kept_slice {
   const instruction *array;
@@ -25,18 +25,11 @@ typedef struct piece {
 
 // --- slices
 
-static instruction *place_of(const piece *p, const region_dim *d) {
-  if (d->step == 0 || !p->turn) return builder_scalar_int(&p->to, DTYPE_S32, d->base);
-  instruction *x = p->turn;
-  if (d->step != 1) x = builder_binary(&p->to, HLO_MULTIPLY, x, builder_scalar_int(&p->to, DTYPE_S32, d->step));
-  if (d->base != 0) x = builder_binary(&p->to, HLO_ADD, x, builder_scalar_int(&p->to, DTYPE_S32, d->base));
-  return x;
-}
+static tile_place place_of(const piece *p) { return (tile_place){p->to, p->turn, p->turns}; }
 
-static const shape *tile_shape(const piece *p, const shape *s, const region *r) {
-  int64_t dims[SHAPE_MAX_RANK];
-  for (int d = 0; d < r->rank; d++) dims[d] = r->dims[d].size;
-  return shape_array(p->to.arena, s->dtype, r->rank, dims);
+static instruction *index_of(const piece *p, const region_dim *d) {
+  const tile_place place = place_of(p);
+  return tile_place_index(&place, d);
 }
 
 static instruction *fixed_slice(const piece *p, instruction *x, const region *r) {
@@ -52,10 +45,10 @@ static instruction *slice_of(const piece *p, instruction *x, const region *r) {
   instruction *operands[SHAPE_MAX_RANK + 1] = {x};
   int64_t *sizes = arena_array(p->to.arena, int64_t, r->rank);
   for (int d = 0; d < r->rank; d++) {
-    operands[d + 1] = place_of(p, &r->dims[d]);
+    operands[d + 1] = index_of(p, &r->dims[d]);
     sizes[d] = r->dims[d].size;
   }
-  instruction *i = builder_add(&p->to, HLO_DYNAMIC_SLICE, tile_shape(p, s, r), r->rank + 1, operands);
+  instruction *i = builder_add(&p->to, HLO_DYNAMIC_SLICE, tile_shape(p->to.arena, s, r), r->rank + 1, operands);
   i->attributes->dynamic_slice_sizes = (int_list){sizes, r->rank};
   attributes_mark(i->attributes, HLO_ATTRIBUTE_DYNAMIC_SLICE_SIZES);
   return i;
@@ -101,85 +94,6 @@ static instruction *operand_tile(piece *p, const tile_member *m, int k, const re
   return slice_of(p, tile, &inner);
 }
 
-// --- operations on tiles
-
-static hlo_attributes *own_attributes(const piece *p, instruction *tile, const instruction *i) {
-  tile->attributes = attributes_copy(p->to.arena, i->attributes);
-  return tile->attributes;
-}
-
-static void set_slice(const piece *p, instruction *tile, const instruction *i, const region *r) {
-  slice_dim *dims = arena_array(p->to.arena, slice_dim, r->rank);
-  for (int d = 0; d < r->rank; d++) {
-    const int64_t stride = i->attributes->slice.dims[d].stride;
-    dims[d] = (slice_dim){0, (r->dims[d].size - 1) * stride + 1, stride};
-  }
-  tile->attributes->slice = (slice_config){r->rank, dims};
-}
-
-static void set_padding(const piece *p, instruction *tile, const instruction *i, const region *r) {
-  padding_dim *dims = arena_array(p->to.arena, padding_dim, r->rank);
-  for (int d = 0; d < r->rank; d++) {
-    region_window w;
-    const padding_dim from = i->attributes->padding.dims[d];
-    region_of_padding(&r->dims[d], from, i->operands[0]->shape->dims[d], p->turns, &w);
-    dims[d] = (padding_dim){w.low, w.high, from.interior};
-  }
-  tile->attributes->padding = (padding_config){r->rank, dims};
-}
-
-// Window dim `d` is dim out[d] of the result and in[d] of the operand.
-static void set_window(const piece *p, instruction *tile, const instruction *i, const region *r, const int64_t *out,
-                       const int64_t *in) {
-  const window *from = &i->attributes->window;
-  window_dim *dims = arena_array(p->to.arena, window_dim, from->rank);
-  for (int d = 0; d < from->rank; d++) {
-    region_window w;
-    region_of_window(&r->dims[out ? out[d] : d], &from->dims[d], i->operands[0]->shape->dims[in ? in[d] : d], p->turns,
-                     &w);
-    dims[d] = from->dims[d];
-    dims[d].padding_low = w.low;
-    dims[d].padding_high = w.high;
-  }
-  tile->attributes->window = (window){from->rank, dims};
-}
-
-// Counts from where the tile begins.
-static instruction *iota_tile(const piece *p, const instruction *i, const region *r) {
-  const int64_t along = i->attributes->iota_dimension;
-  const shape *s = tile_shape(p, i->shape, r);
-  const region_dim *d = &r->dims[along];
-  if (d->step == 0 && d->base == 0) return builder_iota(&p->to, s->dtype, s->rank, s->dims, along);
-  instruction *count = builder_iota(&p->to, DTYPE_S32, s->rank, s->dims, along);
-  instruction *first = builder_broadcast(&p->to, place_of(p, d), count->shape, 0, NULL);
-  return builder_convert(&p->to, builder_binary(&p->to, HLO_ADD, count, first), s->dtype);
-}
-
-static const shape *shape_of_tile(const piece *p, const instruction *i, const region *r) {
-  if (!shape_is_tuple(i->shape)) return tile_shape(p, i->shape, r);
-  const shape **elements = arena_array(p->to.arena, const shape *, i->shape->tuple_size);
-  for (int k = 0; k < i->shape->tuple_size; k++) elements[k] = tile_shape(p, i->shape->elements[k], r);
-  return shape_tuple(p->to.arena, i->shape->tuple_size, elements);
-}
-
-static instruction *tile_of(const piece *p, const instruction *i, const region *r, instruction *const *operands) {
-  if (i->opcode == HLO_IOTA) return iota_tile(p, i, r);
-  const hlo_opcode opcode = i->opcode == HLO_BITCAST ? HLO_RESHAPE : i->opcode;
-  instruction *tile = builder_add(&p->to, opcode, shape_of_tile(p, i, r), i->operand_count, operands);
-  if (i->opcode != HLO_BITCAST) own_attributes(p, tile, i);
-  tile->where = i->where;
-  if (i->called_count > 0) instruction_set_called(tile, i->called_count, i->called);
-  const convolution_dims *c = &i->attributes->dim_labels;
-  switch (i->opcode) {
-    case HLO_SLICE: set_slice(p, tile, i, r); break;
-    case HLO_PAD: set_padding(p, tile, i, r); break;
-    case HLO_REDUCE_WINDOW: set_window(p, tile, i, r, NULL, NULL); break;
-    case HLO_CONVOLUTION: set_window(p, tile, i, r, c->output_spatial, c->input_spatial); break;
-    default: break;
-  }
-  return tile;
-}
-
 // --- pieces
 
 static heddle_status compute(piece *p, const region *bottom) {
@@ -188,6 +102,7 @@ static heddle_status compute(piece *p, const region *bottom) {
     return status_at(HEDDLE_INTERNAL, g->bottom->where, "a tile of " STR_FMT " has no region",
                      STR_ARG(g->bottom->name));
   p->tiles = arena_array(p->search->arena, instruction *, g->members.size);
+  const tile_place place = place_of(p);
   for (int k = g->members.size; k-- > 0;) {
     const tile_member *m = &g->members.data[k];
     if (m->instruction->opcode == HLO_GET_TUPLE_ELEMENT && m->operands[0] < 0) {
@@ -201,7 +116,7 @@ static heddle_status compute(piece *p, const region *bottom) {
         return status_at(HEDDLE_INTERNAL, m->instruction->where, "an operand's tile has no region");
       operands[o] = operand_tile(p, m, o, &in);
     }
-    p->tiles[k] = tile_of(p, m->instruction, &m->region, operands);
+    p->tiles[k] = tile_operation_make(&place, m->instruction, &m->region, operands);
   }
   return status_ok();
 }
@@ -226,7 +141,7 @@ static instruction *write_tile(const piece *p, const region *bottom, int k, inst
     return p->is_first ? sum : builder_binary(&p->to, tile_group_combiner(p->group->bottom), into, sum);
   }
   instruction *operands[SHAPE_MAX_RANK + 2] = {into, bottom_value(p, k)};
-  for (int d = 0; d < bottom->rank; d++) operands[d + 2] = place_of(p, &bottom->dims[d]);
+  for (int d = 0; d < bottom->rank; d++) operands[d + 2] = index_of(p, &bottom->dims[d]);
   return builder_add(&p->to, HLO_DYNAMIC_UPDATE_SLICE, into->shape, bottom->rank + 2, operands);
 }
 
