@@ -76,13 +76,14 @@ def converted(*command):
 
 
 def saved():
-    """The sample of HLO as saved programs of a machine that all have."""
+    """The sample of HLO as saved programs of a machine that all have, and once more with code for another."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "x.heddle")
-        for _ in converted("compile", "--cpu=x86-64-v2", "-o", path):
-            data = pathlib.Path(path).read_bytes()
-            if len(data) <= LARGEST_SAVED:
-                yield data
+        for levels in "x86-64-v2", "x86-64-v2,x86-64-v4":
+            for _ in converted("compile", f"--cpu={levels}", "-o", path):
+                data = pathlib.Path(path).read_bytes()
+                if len(data) <= LARGEST_SAVED:
+                    yield data
 
 
 def contents(ending):
