@@ -50,9 +50,9 @@ static void collect(change *c, const record_type *t, char *object) {
 static int64_t other_number(change *c, int64_t old) {
   static const int64_t numbers[] = {0, 1, -1, 64, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, (int64_t)1 << 40};
   switch (below(c, 4)) {
-    case 0: return old + 1;
-    case 1: return old - 1;
-    case 2: return old ^ (int64_t)1 << below(c, 63);
+    case 0: return (int64_t)((uint64_t)old + 1);
+    case 1: return (int64_t)((uint64_t)old - 1);
+    case 2: return (int64_t)((uint64_t)old ^ (uint64_t)1 << below(c, 64));
     default: return numbers[below(c, sizeof numbers / sizeof *numbers)];
   }
 }
