@@ -4,15 +4,16 @@
 // they share (the plan, the module) is read only.
 #include "api/compile_kernels.h"
 
-#include "api/kernel_cache.h"
-
 #include <pthread.h>
 
+#include "api/kernel_cache.h"
+#include "emit/kernel_text.h"
 #include "base/guard.h"
 #include "base/lock.h"
 #include "base/pool.h"
 #include "emit/emit.h"
 #include "emit/ir_builder.h"
+#include "link/elf_rename.h"
 #include "target/code_generators.h"
 #include "tile/kernel.h"
 #include "tile/passes.h"
@@ -54,6 +55,14 @@ static bool may_cache(const compile_options *o) {
   return kernel_cache_is_on() && !o->dump && !is_watched;
 }
 
+// What a kernel's function is called while it is kept, whatever its program calls it.
+static const char kept_symbol[] = "kernel";
+
+// Objects are linked one by one; other targets' code is joined, so that the kernel's name is all over it.
+static bool has_own_symbols(const kernel_job *j) {
+  return code_generator_find(j->machine->kind, j->options->simulate)->format == IMAGE_ELF;
+}
+
 // All that decides what code comes out: the module as it was emitted, the machine, and how lowering is told to work.
 static void print_making(const kernel_job *j, text *out) {
   const target_description *m = j->machine;
@@ -64,7 +73,29 @@ static void print_making(const kernel_job *j, text *out) {
               j->kernel->hero == HERO_TILES);
   text_printf(out, "%lld %lld %lld\n", (long long)launch->threads, (long long)launch->blocks_x,
               (long long)launch->blocks_y);
-  text_puts(out, ir_operation_text(j->scratch, mlirModuleGetOperation(j->ir)));
+  const MlirOperation ir = mlirModuleGetOperation(j->ir);
+  if (has_own_symbols(j)) kernel_text_print(j->scratch, ir, out);
+  else text_puts(out, ir_operation_text(j->scratch, ir));
+}
+
+// What is kept is not valid for want of the symbol alone where somebody else has written it; then there is no code.
+static bool take_kept(kernel_job *j, str code) {
+  if (has_own_symbols(j)) {
+    heddle_status s = elf_rename(j->arena, code, kept_symbol, j->kernel->name, &code);
+    const bool is_renamed = status_is_ok(s);
+    heddle_status_free(s);
+    if (!is_renamed) return false;
+  }
+  const code_generator *generator = code_generator_find(j->machine->kind, j->options->simulate);
+  j->image = (kernel_image){.format = generator->format, .data = code.data, .size = code.size};
+  return true;
+}
+
+static heddle_status keep(const kernel_job *j) {
+  str code = {j->image.data, j->image.size};
+  if (has_own_symbols(j)) TRY(elf_rename(j->scratch, code, j->kernel->name, kept_symbol, &code));
+  kernel_cache_keep(&j->key, code);
+  return status_ok();
 }
 
 static heddle_status look_up(void *state) {
@@ -76,9 +107,7 @@ static heddle_status look_up(void *state) {
   print_making(j, &making);
   j->key = kernel_cache_key_of(text_view(&making));
   text_free(&making);
-  j->is_cached = kernel_cache_find(j->arena, &j->key, &code);
-  const code_generator *generator = code_generator_find(j->machine->kind, j->options->simulate);
-  if (j->is_cached) j->image = (kernel_image){.format = generator->format, .data = code.data, .size = code.size};
+  j->is_cached = kernel_cache_find(j->arena, &j->key, &code) && take_kept(j, code);
   return status_ok();
 }
 
@@ -129,8 +158,7 @@ static heddle_status generate(void *state) {
   compile_times_add(j->times, "translate", j->image.translate_seconds);
   compile_times_add(j->times, "optimize", j->image.optimize_seconds);
   compile_times_add(j->times, "codegen", j->image.codegen_seconds);
-  if (status_is_ok(s) && j->has_cache) kernel_cache_keep(&j->key, (str){j->image.data, j->image.size});
-  return s;
+  return status_is_ok(s) && j->has_cache ? keep(j) : s;
 }
 
 static const compile_step kernel_stages[] = {

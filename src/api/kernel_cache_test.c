@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "api/compile.h"
+#include "api/testing.h"
 #include "base/file.h"
 #include "base/testing.h"
 #include "import/import.h"
@@ -112,27 +113,48 @@ static double seconds_of(const compile_times *times, const char *name) {
   return 0;
 }
 
-// A second compilation generates no code, and gives the same.
+static const char first_source[] =
+    "HloModule m\n"
+    "ENTRY e { x = f32[100] parameter(0) y = f32[100] tanh(x) ROOT z = f32[100] multiply(y, x) }";
+
+// Its second kernel is the other's first, under other names.
+static const char second_source[] =
+    "HloModule other\n"
+    "ENTRY f { p = f32[48,64] parameter(1) q = f32[64,48] transpose(p), dimensions={1,0}\n"
+    "  u = f32[100] parameter(0) v = f32[100] tanh(u) w = f32[100] multiply(v, u)\n"
+    "  ROOT t = (f32[100], f32[64,48]) tuple(w, q) }";
+
+static void compile(arena *a, const char *source, bool exact, compiled *out) {
+  module *m;
+  const compile_options options = {.threads = 1, .exact = exact};
+  testing_expect(import_module(a, "m.hlo", str_from(source), NULL, &m), HEDDLE_OK, "");
+  testing_expect(compile_module(a, m, &options, out), HEDDLE_OK, "");
+}
+
+// A second compilation generates no code, and gives the same; so does another program with the same kernel.
 static void test_compiles_once(void **state) {
   (void)state;
-  static const char source[] =
-      "HloModule m\nENTRY e { x = f32[100] parameter(0) y = f32[100] tanh(x) ROOT z = f32[100] multiply(y, x) }";
   arena *a = arena_create();
-  module *m;
-  compiled programs[3];
+  compiled programs[4];
   const char *last;
-  assert_true(status_is_ok(import_module(a, "m.hlo", str_from(source), NULL, &m)));
-  for (int k = 0; k < 3; k++) {
-    const compile_options options = {.threads = 1, .exact = k == 2};
-    assert_true(status_is_ok(compile_module(a, m, &options, &programs[k])));
-  }
+  static _Alignas(64) float x[100], p[48 * 64], turned[64 * 48], results[4][128];
+  for (int k = 0; k < 100; k++) x[k] = (float)k / 50 - 1;
+  compile(a, first_source, false, &programs[0]);
+  compile(a, first_source, false, &programs[1]);
+  compile(a, first_source, true, &programs[2]);
   assert_true(seconds_of(&programs[0].times, "codegen") > 0);
   assert_true(seconds_of(&programs[1].times, "codegen") == 0);
   assert_true(seconds_of(&programs[2].times, "codegen") > 0);
-  assert_int_equal(programs[0].images[0].size, programs[1].images[0].size);
-  assert_memory_equal(programs[0].images[0].data, programs[1].images[0].data, programs[0].images[0].size);
-  for (int k = 0; k < 3; k++) compiled_release(&programs[k]);
-  assert_int_equal(count_entries(a, true, &last), 2);
+  assert_int_equal(count_entries(a, false, &last), 2);
+  compile(a, second_source, false, &programs[3]);
+  assert_int_equal(programs[3].image_count, 2);
+  assert_int_equal(count_entries(a, true, &last), 3);
+  for (int k = 0; k < 4; k++) {
+    testing_expect(executable_run(programs[k].executable, (void *[]){x, p}, (void *[]){results[k], turned}), HEDDLE_OK,
+                   "");
+    if (k != 2) assert_memory_equal(results[k], results[0], sizeof x);
+    compiled_release(&programs[k]);
+  }
   arena_destroy(a);
 }
 

@@ -210,6 +210,7 @@ static void want_no_plan(program_saved *s) { code_of(s)->plan = -1; }
 static void lose_plans(program_saved *s) { s->plan_count = 0; }
 static void call_other(program_saved *s) { ((program_kernel *)(uintptr_t)s->plans->kernels)->entry = "abort"; }
 static void name_nobody(program_saved *s) { ((program_kernel *)(uintptr_t)s->plans->kernels)->entry = NULL; }
+static void lose_place(program_saved *s) { ((program_thunk *)(uintptr_t)s->plans->entry.thunks[0])->where.line = -1; }
 static void cut_slice(program_saved *s) { ((program_slice *)(uintptr_t)s->plans->slices)->bytes++; }
 
 static void test_says_what_is_missing(void **state) {
@@ -224,6 +225,7 @@ static void test_says_what_is_missing(void **state) {
   testing_expect(load_changed(f, lose_image), HEDDLE_INVALID, "kernel 0 of the program");
   testing_expect(load_changed(f, call_other), HEDDLE_INVALID, "no function 'abort'");
   testing_expect(load_changed(f, name_nobody), HEDDLE_INVALID, "kernel 0 of the program");
+  testing_expect(load_changed(f, lose_place), HEDDLE_INVALID, "a place that it names is none");
   testing_expect(load_changed(f, cut_slice), HEDDLE_INVALID, "slice 0");
 }
 

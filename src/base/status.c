@@ -88,7 +88,7 @@ static void render_location(heddle_error *e) {
 
 // What follows the kind of message: the location in a file that is no text.
 static void render_offset(heddle_error *e) {
-  if (e->file && !e->where.line && e->where.column) text_printf(&e->rendered, "at byte %d: ", e->where.column - 1);
+  if (e->file && !e->where.line && e->where.column > 0) text_printf(&e->rendered, "at byte %d: ", e->where.column - 1);
 }
 
 // What the message is called: a comparison that fails says that it worked and what it found.

@@ -8,6 +8,7 @@
 
 #include "base/testing.h"
 #include "link/elf_merge.h"
+#include "link/elf_rename.h"
 
 enum { CODE, CONSTANTS, RELOCATIONS, SYMBOLS, NAMES, SECTION_NAMES, SECTIONS };  // the sections, less one
 
@@ -228,6 +229,54 @@ static void test_survives_damage(void **state) {
   }
 }
 
+// --- other names
+
+#if defined(__x86_64__)
+
+static void test_renames(void **state) {
+  (void)state;
+  const object o = make();
+  arena *a = arena_create();
+  str renamed, again;
+  assert_true(status_is_ok(elf_rename(a, bytes_of(&o), "answer", "a_name_longer_than_all_others", &renamed)));
+  assert_true(status_is_ok(elf_rename(a, renamed, "remainder", "r", &again)));
+  const link_entry wanted[] = {{0, "a_name_longer_than_all_others"}, {0, "r"}};
+  const link_entry gone[] = {{0, "answer"}};
+  void *addresses[2];
+  link_code *linked;
+  assert_true(status_is_ok(link_objects(1, &again, 2, wanted, addresses, &linked)));
+  assert_ptr_equal((char *)addresses[0] + 8, addresses[1]);
+  link_release(linked);
+  heddle_status s = link_objects(1, &again, 1, gone, addresses, &linked);
+  assert_int_equal(heddle_status_code(s), HEDDLE_INVALID);
+  heddle_status_free(s);
+  s = elf_rename(a, bytes_of(&o), "constants", "x", &renamed);
+  assert_non_null(strstr(heddle_status_message(s), "the object has no function 'constants'"));
+  heddle_status_free(s);
+  arena_destroy(a);
+}
+
+#endif
+
+// What is damaged is refused, or renamed: nothing outside of the object is read or written.
+static void test_renames_what_is_damaged(void **state) {
+  (void)state;
+  object o = make();
+  unsigned char *bytes = (unsigned char *)&o;
+  for (size_t at = 0; at < sizeof o; at++)
+    for (int bit = 0; bit < 8; bit++) {
+      arena *a = arena_create();
+      str renamed;
+      bytes[at] ^= (unsigned char)(1 << bit);
+      char *copy = malloc(sizeof o);
+      memcpy(copy, &o, sizeof o);
+      heddle_status_free(elf_rename(a, (str){copy, sizeof o}, "answer", "other", &renamed));
+      free(copy);
+      bytes[at] ^= (unsigned char)(1 << bit);
+      arena_destroy(a);
+    }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
 #if defined(__x86_64__)
@@ -235,9 +284,11 @@ int main(void) {
       cmocka_unit_test(test_objects_do_not_see_each_other),
       cmocka_unit_test(test_says_what_is_wrong),
       cmocka_unit_test(test_merges),
+      cmocka_unit_test(test_renames),
 #endif
       cmocka_unit_test(test_refuses_what_it_cannot_link),
       cmocka_unit_test(test_survives_damage),
+      cmocka_unit_test(test_renames_what_is_damaged),
   };
   return cmocka_run_group_tests_name("link/link", tests, NULL, NULL);
 }

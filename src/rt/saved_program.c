@@ -27,12 +27,14 @@ typedef struct opening {
   const saved_program_options *options;
 } opening;
 
-// --- texts, of which none may be null
+// --- texts, of which none may be null, and places, which errors name
+
+static bool is_place(source_location where) { return where.line >= 0 && where.column >= 0; }
 
 static bool has_names(const program_sequence *s) {
   for (int k = 0; k < s->count; k++) {
     const program_thunk *t = s->thunks[k];
-    if (!t->name || !t->origin) return false;
+    if (!t->name || !t->origin || !is_place(t->where)) return false;
     for (int i = 0; i < t->sequence_count; i++)
       if (!has_names(&t->sequences[i])) return false;
   }
@@ -40,7 +42,7 @@ static bool has_names(const program_sequence *s) {
 }
 
 static bool has_all_names(const program *p) {
-  bool has = p->name && has_names(&p->entry);
+  bool has = p->name && is_place(p->where) && has_names(&p->entry);
   for (int k = 0; k < p->parameter_count; k++) has = has && p->parameters[k].name;
   for (int k = 0; k < p->result_count; k++) has = has && p->results[k].name;
   return has;
@@ -50,7 +52,8 @@ static heddle_status check_names(const program_saved *s) {
   bool has = s->producer != NULL;
   for (int k = 0; k < s->plan_count; k++) has = has && has_all_names(&s->plans[k]);
   for (int k = 0; k < s->code_count; k++) has = has && s->codes[k].machine && s->codes[k].level && s->codes[k].features;
-  return has ? status_ok() : status_error(HEDDLE_INVALID, "the saved program lacks a name");
+  return has ? status_ok()
+             : status_error(HEDDLE_INVALID, "the saved program lacks a name, or a place that it names is none");
 }
 
 // --- the code for this machine
