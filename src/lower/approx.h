@@ -84,6 +84,8 @@ MlirValue approx_log_specials(approx *a, MlirValue x, MlirValue result);
 // Whether the condition holds in any lane: i1.
 MlirValue approx_any_lane(approx *a, MlirValue condition);
 MlirOperation approx_module(ir_builder *b);  // that the builder's block is in
+// Of a function that takes values of the type: a scalar's has the name itself, others have their dims behind it.
+const char *approx_function_name(approx *a, const char *name, MlirType type);
 // Of a number of quarter turns (i64; only the two low bits count): whether it is odd; the sign bit of quadrants 2 and
 // 3, put onto `v` (f64).
 MlirValue approx_is_odd(approx *a, MlirValue quadrant);

@@ -116,11 +116,18 @@ MlirOperation approx_module(ir_builder *b) {
   return op;
 }
 
+const char *approx_function_name(approx *a, const char *name, MlirType type) {
+  arena *made = a->b->arena;
+  const char *separator = "_";
+  for (int d = 0; ir_is_vector(type) && d < mlirShapedTypeGetRank(type); d++, separator = "x")
+    name = arena_printf(made, "%s%s%lld", name, separator, (long long)mlirShapedTypeGetDimSize(type, d));
+  return name;
+}
+
 // The reduction of large angles is much code that hardly ever runs: one function for all that need it.
 static const char *large_reduction(approx *a, MlirValue x) {
   MlirType type = mlirValueGetType(x);
-  int lanes = ir_is_vector(type) ? (int)mlirShapedTypeGetDimSize(type, 0) : 1;
-  const char *name = arena_printf(a->b->arena, "xla_reduce_angle_%d", lanes);
+  const char *name = approx_function_name(a, "xla_reduce_angle", type);
   MlirOperation module = approx_module(a->b);
   if (!ir_is_null(ir_find_function(module, name))) return name;
   ir_builder top = ir_builder_at_end(a->b->context, ir_body(module, 0), a->b->arena);

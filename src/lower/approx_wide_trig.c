@@ -131,8 +131,7 @@ static MlirValue cos_of(approx *a, const angle *k, MlirValue square) {
 // Where there is no C library. Hardly ever run, so that it is not inlined: a function for all that need it.
 static const char *large_reduction(approx *a, MlirValue x) {
   MlirType type = mlirValueGetType(x);
-  const int lanes = ir_is_vector(type) ? (int)mlirShapedTypeGetDimSize(type, 0) : 1;
-  const char *name = arena_printf(a->b->arena, "xla_reduce_wide_angle_%d", lanes);
+  const char *name = approx_function_name(a, "xla_reduce_wide_angle", type);
   MlirOperation module = approx_module(a->b);
   if (!ir_is_null(ir_find_function(module, name))) return name;
   ir_builder top = ir_builder_at_end(a->b->context, ir_body(module, 0), a->b->arena);

@@ -41,9 +41,9 @@ func.func @sin(%x: vector<8xf32>, %y: f32) -> (vector<8xf32>, f32) {
 // CHECK:          scf.if %[[ANY]] -> (vector<8xf64>, vector<8xi64>)
 // CHECK:            func.call @xla_reduce_angle_8(%arg0)
 // CHECK:          scf.if %{{.*}} -> (f64, i64)
-// CHECK:            func.call @xla_reduce_angle_1(%arg1)
+// CHECK:            func.call @xla_reduce_angle(%arg1)
 // CHECK:        func.func private @xla_reduce_angle_8(%{{.*}}: vector<8xf32>) -> (vector<8xf64>, vector<8xi64>)
-// CHECK:        func.func private @xla_reduce_angle_1(%{{.*}}: f32) -> (f64, i64)
+// CHECK:        func.func private @xla_reduce_angle(%{{.*}}: f32) -> (f64, i64)
 
 // -----
 
