@@ -186,9 +186,37 @@ static void forget_floats(lower_context *c, MlirOperation module) {
   }
 }
 
+// --- what LLVM cannot take apart
+
+static bool is_odd_vector(MlirType t) {
+  if (!ir_is_vector(t) || !mlirTypeIsABF16(ir_element_type(t))) return false;
+  bool any = false;
+  for (int d = 0; d < mlirShapedTypeGetRank(t); d++) {
+    const int64_t size = mlirShapedTypeGetDimSize(t, d);
+    any |= (size & (size - 1)) != 0;
+  }
+  return any;
+}
+
+// LLVM's code generator ends at parts of vectors of bf16 whose number of lanes is no power of two, where the processor
+// converts bf16. Instructions that take such vectors need them nevertheless.
+static bool has_odd_vectors(arena *a, MlirOperation module) {
+  const ir_operations ops = ir_collect(a, module, NULL);
+  bool any = false, is_taken = false;
+  for (int i = 0; i < ops.size; i++) {
+    is_taken |= ir_is(ops.data[i], "llvm.call_intrinsic");
+    for (int r = 0; r < mlirOperationGetNumResults(ops.data[i]); r++)
+      any |= is_odd_vector(ir_result_type(ops.data[i], r));
+  }
+  return any && !is_taken;
+}
+
 static heddle_status run(pass_context *context, void *unit) {
-  lower_context *c = lower_context_of(context);
+  lower_context given = *lower_context_of(context), *c = &given;
   const MlirOperation module = {unit};
+  lower_options options = *c->options;
+  options.target.has_bf16 = options.target.has_bf16 && !has_odd_vectors(c->scratch, module);
+  c->options = &options;
   ir_operations truncations = ir_collect(c->scratch, module, "arith.truncf");
   for (int i = 0; i < truncations.size; i++) expand_truncation(c, truncations.data[i]);
   ir_operations extensions = ir_collect(c->scratch, module, "arith.extf");
