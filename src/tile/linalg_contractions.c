@@ -26,6 +26,14 @@ static MlirValue converted(ir_builder *body, MlirValue stored, dtype from, dtype
   return emit_convert(body, linalg_element(body, stored, from), from, to);
 }
 
+// Of a product that adds up nothing each element is computed from zero itself: an operation that reads its own output
+// must not be fused as if it did not.
+static MlirValue sum_before(ir_builder *body, const product *p, dtype t) {
+  bool reduces = false;
+  for (int k = 0; k < p->loop_count; k++) reduces |= p->is_reduction[k];
+  return reduces ? linalg_element(body, mlirBlockGetArgument(body->block, 2), t) : emit_zero(body, t);
+}
+
 static MlirValue build_product(linalg_emitter *e, const instruction *i, const product *p) {
   const dtype t = dtype_accumulator(i->shape->dtype);
   MlirValue init = zeros(e, i->shape, t), elements[2];
@@ -40,7 +48,7 @@ static MlirValue build_product(linalg_emitter *e, const instruction *i, const pr
   MlirOperation made = structured_begin(&e->b, &op, &body);
   for (int k = 0; k < 2; k++)
     elements[k] = converted(&body, mlirBlockGetArgument(body.block, k), i->operands[k]->shape->dtype, t);
-  MlirValue before = linalg_element(&body, mlirBlockGetArgument(body.block, 2), t);
+  MlirValue before = sum_before(&body, p, t);
   MlirValue sum = linalg_stored(&body, emit_multiply_add(&body, t, elements[0], elements[1], before), t);
   structured_yield(&body, 1, &sum);
   return ir_result(made, 0);

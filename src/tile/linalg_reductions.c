@@ -17,6 +17,7 @@ typedef struct reduction {
   MlirAffineMap *maps;  // of inputs, extra, outputs
   int loop_count;
   bool is_reduction[2 * SHAPE_MAX_RANK];
+  MlirValue *inits;  // scalars, as accumulators are stored
 } reduction;
 
 static dtype value_dtype(const reduction *r, int value) { return r->i->operands[value]->shape->dtype; }
@@ -28,11 +29,19 @@ static const char *wide_operation(const reduction *r) {
   return op < HLO_OPCODE_COUNT ? emit_ops[op].on_float.op : NULL;
 }
 
+// Where nothing is reduced each element is computed from the init value itself: an operation that reads its own output
+// must not be fused as if it did not.
+static MlirValue accumulator(const reduction *r, const ir_builder *body, int k) {
+  bool reduces = false;
+  for (int d = 0; d < r->loop_count; d++) reduces |= r->is_reduction[d];
+  return reduces ? mlirBlockGetArgument(body->block, r->count + r->extra + k) : r->inits[k];
+}
+
 static heddle_status combine(linalg_emitter *e, const reduction *r, ir_builder *body, const char *wide,
                              MlirValue *combined) {
   MlirValue *values = arena_array(e->arena, MlirValue, 2 * r->count);  // accumulators, then elements
   for (int k = 0; k < r->count; k++) {
-    values[k] = linalg_element(body, mlirBlockGetArgument(body->block, r->count + r->extra + k), value_dtype(r, k));
+    values[k] = linalg_element(body, accumulator(r, body, k), value_dtype(r, k));
     values[r->count + k] = linalg_element(body, mlirBlockGetArgument(body->block, k), value_dtype(r, k));
   }
   if (!wide) {
@@ -44,14 +53,16 @@ static heddle_status combine(linalg_emitter *e, const reduction *r, ir_builder *
   return status_ok();
 }
 
-static heddle_status build_reduction(linalg_emitter *e, const reduction *r, MlirValue *out) {
+static heddle_status build_reduction(linalg_emitter *e, reduction *r, MlirValue *out) {
   const char *wide = wide_operation(r);
+  r->inits = arena_array(e->arena, MlirValue, r->count);
   MlirValue *inits = arena_array(e->arena, MlirValue, r->count), *combined = arena_array(e->arena, MlirValue, r->count);
   for (int k = 0; k < r->count; k++) {
     const dtype t = value_dtype(r, k);
     MlirValue init = linalg_scalar(e, linalg_operand(e, r->i, r->count + k));
     if (wide) init = emit_convert(&e->b, init, t, DTYPE_F32);
     MlirValue empty = structured_empty(&e->b, r->result->rank, r->result->dims, mlirValueGetType(init));
+    r->inits[k] = init;
     inits[k] = structured_fill(&e->b, init, empty);
   }
   const structured_op op = {.input_count = r->count + r->extra,
