@@ -22,8 +22,9 @@ typedef struct compilation {
   arena *arena;
   const compile_options *options;
   target_description target;
-  module *module;  // a clone, so that the caller's stays as it was parsed
-  text *reasons;   // a line for each decision; null: not wanted
+  module *module;                 // a clone, so that the caller's stays as it was parsed
+  text *reasons;                  // a line for each decision; null: not wanted
+  const tile_failures *failures;  // of attempts before
   lhlo_program *plan;
   int64_t limit;  // to memory, in bytes; 0: none
   compiled *out;
@@ -37,7 +38,10 @@ static heddle_status optimize(void *state) {
   if (c->target.has_grid && c->target.codegen == CODEGEN_TILES)
     return status_error(HEDDLE_UNIMPLEMENTED, "tiles are made for CPUs so far, found the target %s", c->target.name);
   if (o->keep_fusions) kept_fusions_mark(c->module, o->keep_fusions);
-  return o->hlo_passes ? opt_run(c->module, o->hlo_passes, o->control) : opt_run_pipeline(c->module, o->control);
+  TRY(o->hlo_passes ? opt_run(c->module, o->hlo_passes, o->control) : opt_run_pipeline(c->module, o->control));
+  tile_failures_mark(c->failures, c->module);
+  if (c->reasons) tile_failures_print(c->failures, c->reasons);
+  return status_ok();
 }
 
 static heddle_status fuse(void *state) {
@@ -110,19 +114,25 @@ static const compile_step front[] = {
 
 static cpu_level level_of(const compile_options *o) { return o->cpu == CPU_LEVEL_NATIVE ? cpu_level_now() : o->cpu; }
 
-static heddle_status generate(void *state) {
-  compilation *c = state;
+// What is planned for any CPU, but for the products that tiles make, is generated for this one.
+static heddle_status choose_machine(const compilation *c) {
   compiled *out = c->out;
-  TRY(program_collect_kernels(c->arena, out->plan, c->options->kernel_name, &out->kernels));
-  // What is planned for any CPU, but for the products that tiles make, is generated for this one.
   const cpu_level level = level_of(c->options);
   if (c->target.is_host && c->options->triple) {
     TRY(cpu_target_cross(c->arena, c->options->triple, out->threads, &out->machine));
     out->level = out->machine.chip;
-    return compile_kernels(c->arena, c->options, &out->machine, out);
+    return status_ok();
   }
   out->machine = c->target.is_host ? cpu_target_level(c->arena, out->threads, level) : c->target;
   out->level = c->target.is_host ? cpu_levels[level].name : out->machine.chip;
+  return status_ok();
+}
+
+static heddle_status generate(void *state) {
+  const compilation *c = state;
+  compiled *out = c->out;
+  TRY(program_collect_kernels(c->arena, out->plan, c->options->kernel_name, &out->kernels));
+  TRY(choose_machine(c));
   return compile_kernels(c->arena, c->options, &out->machine, out);
 }
 
@@ -220,25 +230,63 @@ target_description compile_target(const compile_options *o) {
   return t;
 }
 
-heddle_status compile_plan(arena *a, const module *m, const compile_options *options, compile_times *times,
-                           text *reasons, lhlo_program **out) {
+// Kernels of tiles may have no code.
+static heddle_status plan_once(arena *a, const module *m, const compile_options *options, const tile_failures *failures,
+                               compile_times *times, text *reasons, lhlo_program **out) {
   compilation c = {.arena = a,
                    .options = options,
                    .target = compile_target(options),
                    .module = module_clone(a, m),
-                   .reasons = reasons};
+                   .reasons = reasons,
+                   .failures = failures};
   heddle_status s = stages_run(front, options->dump && reasons, &options->progress, times, &c);
   *out = c.plan;
   return s;
 }
 
+// Makes code of the plan's kernels of tiles, to learn which of them have none.
+static heddle_status try_tiles(arena *a, const lhlo_program *plan, const compile_options *given,
+                               tile_failures *failures) {
+  compiled trial = {.plan = plan, .threads = thread_count(given), .failures = failures};
+  program_kernels *kernels = &trial.kernels;
+  kernels->plans = arena_array(a, const kernel_plan *, plan->kernel_count);
+  for (int k = 0; k < plan->kernel_count; k++)
+    if (plan->kernels[k]->hero == HERO_TILES) kernels->plans[kernels->count++] = plan->kernels[k];
+  kernels->comparators = kernels->count;
+  if (kernels->count == 0) return status_ok();
+  compile_options options = *given;
+  options.dump = NULL;
+  options.control = NULL;
+  options.progress = (compile_progress){0};
+  const compilation c = {.arena = a, .options = &options, .target = plan->target, .out = &trial};
+  TRY(choose_machine(&c));
+  return compile_kernels(a, &options, &trial.machine, &trial);
+}
+
+heddle_status compile_plan(arena *a, const module *m, const compile_options *options, compile_times *times,
+                           text *reasons, lhlo_program **out) {
+  tile_failures failures = {.arena = a};
+  const size_t told = reasons ? reasons->size : 0;
+  for (;;) {
+    TRY(plan_once(a, m, options, &failures, times, reasons, out));
+    const int known = failures.list.size;
+    arena *scratch = arena_create();
+    heddle_status s = try_tiles(scratch, *out, options, &failures);
+    arena_destroy(scratch);
+    if (failures.list.size == known) return s;
+    heddle_status_free(s);
+    if (reasons) reasons->size = told;
+  }
+}
+
 // `source` is the module of which the plan was made; null for a program that was given as LHLO.
 static heddle_status compile_back(arena *a, const module *source, const lhlo_program *plan,
-                                  const compile_options *options, compiled *out) {
-  *out = (compiled){.source = source, .plan = plan, .threads = thread_count(options)};
+                                  const compile_options *options, tile_failures *failures, compiled *out) {
+  *out = (compiled){.source = source, .plan = plan, .threads = thread_count(options), .failures = failures};
   out->is_open = plan->module->open_from > 0;
   compilation c = {.arena = a, .options = options, .target = plan->target, .out = out};
   heddle_status s = stages_run(back, options->dump != NULL, &options->progress, &out->times, &c);
+  out->failures = NULL;
   if (!status_is_ok(s)) compiled_release(out);
   return s;
 }
@@ -246,18 +294,31 @@ static heddle_status compile_back(arena *a, const module *source, const lhlo_pro
 heddle_status compile_lhlo(arena *a, const lhlo_program *plan, const compile_options *options, compiled *out) {
   if (memory_limit_is_set(&options->limit))
     return status_error(HEDDLE_UNIMPLEMENTED, "a program that is given as LHLO is not tiled to a memory limit");
-  return compile_back(a, NULL, plan, options, out);
+  return compile_back(a, NULL, plan, options, NULL, out);
+}
+
+static heddle_status compile_once(arena *a, const module *m, const compile_options *options, tile_failures *failures,
+                                  compile_times *times, compiled *out) {
+  text reasons = {0};
+  lhlo_program *plan = NULL;
+  heddle_status s = plan_once(a, m, options, failures, times, options->dump ? &reasons : NULL, &plan);
+  text_free(&reasons);
+  TRY(s);
+  return compile_back(a, m, plan, options, failures, out);
 }
 
 heddle_status compile_module(arena *a, const module *m, const compile_options *options, compiled *out) {
-  text reasons = {0};
-  lhlo_program *plan = NULL;
+  tile_failures failures = {.arena = a};
   compile_times times = {0};
+  int known;
+  heddle_status s = status_ok();
   *out = (compiled){0};
-  heddle_status s = compile_plan(a, m, options, &times, options->dump ? &reasons : NULL, &plan);
-  text_free(&reasons);
+  do {
+    known = failures.list.size;
+    heddle_status_free(s);
+    s = compile_once(a, m, options, &failures, &times, out);
+  } while (failures.list.size > known);
   TRY(s);
-  TRY(compile_back(a, m, plan, options, out));
   for (int k = 0; k < out->times.count; k++)
     compile_times_add(&times, out->times.stages[k].name, out->times.stages[k].seconds);
   out->times = times;

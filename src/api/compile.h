@@ -5,6 +5,7 @@
 #include "api/open_samples.h"
 #include "api/program_build.h"
 #include "api/stages.h"
+#include "api/tile_failures.h"
 #include "base/cpu_level.h"
 #include "base/memory_limit.h"
 #include "fuse/kept_fusions.h"
@@ -82,13 +83,14 @@ typedef struct compiled {
   simulator *simulator;  // null unless kernels are simulated
   buffer_cache *buffers;
   compile_times times;
+  tile_failures *failures;  // kernels of tiles that failed are noted there while they are compiled; may be null
 } compiled;
 
 // What the options say to compile for.
 target_description compile_target(const compile_options *options);
 
-// The front half: passes, fusion, order and memory. `m` is not changed. `reasons` (may be null) receives a line for
-// each decision.
+// The front half: passes, fusion, order and memory, such that all kernels of tiles have code: it is made to know. `m`
+// is not changed. `reasons` (may be null) receives a line for each decision.
 heddle_status compile_plan(arena *a, const module *m, const compile_options *options, compile_times *times,
                            text *reasons, lhlo_program **out);
 

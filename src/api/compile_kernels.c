@@ -239,7 +239,10 @@ static void compile_range(void *argument, int64_t begin, int64_t end) {
 
 static heddle_status first_error(const kernel_batch *b) {
   heddle_status s = status_ok();
+  tile_failures *failures = b->program->failures;
   for (int i = 0; i < b->count; i++) {
+    if (failures && !status_is_ok(b->statuses[i]))
+      (void)tile_failures_note(failures, b->program->kernels.plans[i], b->statuses[i]);
     if (!status_is_ok(s)) heddle_status_free(b->statuses[i]);
     else s = b->statuses[i];
   }

@@ -1,6 +1,9 @@
 // Reads the text of the list with the tokens of HLO.
 #include "hlo/frontend_attributes.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "hlo/lexer.h"
 
 static token peek(const lexer *l) {
@@ -71,4 +74,35 @@ heddle_status frontend_attributes_parse(arena *a, str source, frontend_attribute
     vec_push(a, out, next);
   }
   return status_ok();
+}
+
+// --- one attribute
+
+#define NAME "frontend_attributes"
+
+bool frontend_attributes_have(const instruction *i, const char *name, const char *value) {
+  const str *text = attributes_raw(i->attributes, NAME);
+  char wanted[64];
+  const size_t size = (size_t)snprintf(wanted, sizeof wanted, "%s=\"%s\"", name, value);
+  for (size_t at = 0; text && at + size <= text->size; at++)
+    if (memcmp(text->data + at, wanted, size) == 0) return true;
+  return false;
+}
+
+void frontend_attributes_put(instruction *i, const char *name, const char *value) {
+  arena *a = i->parent->module->arena;
+  hlo_attributes *x = i->attributes = attributes_copy(a, i->attributes);
+  const str *before = attributes_raw(x, NAME);
+  const bool adds = before && before->size > 2 && before->data[0] == '{';
+  const str rest = adds ? (str){before->data + 1, before->size - 1} : STR("}");
+  const str text =
+      str_from(arena_printf(a, "{%s=\"%s\"%s%.*s", name, value, adds ? "," : "", (int)rest.size, rest.data));
+  struct raw_attribute *raws = arena_array(a, struct raw_attribute, x->raw_count);
+  int kept = 0;
+  for (int k = 0; k < x->raw_count; k++)
+    if (!str_is(x->raws[k].name, NAME)) raws[kept++] = x->raws[k];
+  x->raws = raws;
+  x->raw_count = kept;
+  attributes_add_raw(a, x, STR(NAME), text);
+  attributes_mark(x, HLO_ATTRIBUTE_FRONTEND_ATTRIBUTES);
 }

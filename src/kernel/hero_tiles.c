@@ -5,6 +5,7 @@
 #include "kernel/online_softmax.h"
 #include "kernel/product_cost.h"
 #include "kernel/tiled_product.h"
+#include "kernel/untiled.h"
 #include "kernel/work_estimate.h"
 
 // By opcode, beside what is elementwise.
@@ -175,7 +176,7 @@ static int64_t held_bytes(const instruction *i) {
 bool hero_tiles_has_form(const instruction *i) {
   const bool is_elementwise =
       hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) && i->called_count == 0 && i->opcode != HLO_BITCAST_CONVERT;
-  bool all = has_form[i->opcode] || is_elementwise;
+  bool all = (has_form[i->opcode] || is_elementwise) && !untiled_is(i);
   all &= has_vector_elements(i->shape);
   if (i->opcode == HLO_BITCAST) all &= i->shape->dtype == i->operands[0]->shape->dtype;
   if (i->opcode == HLO_DOT) all &= i->operand_count == 2;
@@ -203,6 +204,14 @@ static bool is_attention(const computation *c) {
   return i->opcode == HLO_DOT && online_softmax_of(i, &softmax);
 }
 
+// What no output depends on (the value of an empty result, a parameter that nobody reads) a region has no place for.
+static bool has_idle(const computation *c, const instruction_list *body) {
+  int all = 0, needed = 0;
+  for (int n = 0; n < c->instructions.size; n++) all += c->instructions.data[n]->opcode != HLO_TUPLE;
+  for (int n = 0; n < body->size; n++) needed += body->data[n]->opcode != HLO_TUPLE;
+  return needed < all;
+}
+
 enum { WORK_OF_TILE = 1 << 16, MOST_TILES = 1024 };
 
 bool hero_tiles_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
@@ -223,6 +232,7 @@ bool hero_tiles_takes(arena *a, kernel_plan *k, const instruction_list *body, co
     work += (double)work_estimate_operations(i) * (double)shape_element_count(s);
   }
   if (held > HELD_BYTES_MAX && !streams) return false;
+  if (has_idle(k->computation, body)) return false;
   for (int n = 0; n < k->output_count; n++)
     if (shape_element_count(k->outputs[n].shape) == 0) return false;
   for (int n = 0; n < k->slice_count; n++) bytes += kernel_buffer_bytes(k->slices[n].shape);
