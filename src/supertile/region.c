@@ -3,62 +3,10 @@
 // is of a size that the operation does not allow.
 #include "supertile/region.h"
 
+#include "base/int64.h"
 #include "index/hlo_indexing.h"
-
-// --- boxes
-
-region region_whole(arena *a, const shape *s) {
-  region r = {s->rank, arena_array(a, region_dim, s->rank)};
-  for (int d = 0; d < s->rank; d++) r.dims[d] = (region_dim){0, 0, s->dims[d]};
-  return r;
-}
-
-region region_copy(arena *a, const region *from) {
-  region r = {from->rank, arena_array(a, region_dim, from->rank)};
-  if (from->rank) memcpy(r.dims, from->dims, (size_t)from->rank * sizeof *r.dims);
-  return r;
-}
-
-static bool is_whole_dim(const region_dim *d, int64_t size) { return d->base == 0 && d->step == 0 && d->size == size; }
-
-bool region_is_whole(const region *r, const shape *s) {
-  for (int d = 0; d < r->rank; d++)
-    if (!is_whole_dim(&r->dims[d], s->dims[d])) return false;
-  return true;
-}
-
-bool region_equal(const region *l, const region *r) {
-  for (int d = 0; d < l->rank; d++)
-    if (l->dims[d].base != r->dims[d].base || l->dims[d].step != r->dims[d].step || l->dims[d].size != r->dims[d].size)
-      return false;
-  return l->rank == r->rank;
-}
-
-bool region_moves(const region *r) {
-  for (int d = 0; d < r->rank; d++)
-    if (r->dims[d].step != 0) return true;
-  return false;
-}
-
-int64_t region_elements(const region *r) {
-  int64_t count = 1;
-  for (int d = 0; d < r->rank; d++) count *= r->dims[d].size;
-  return count;
-}
-
-void region_add(region *r, const region *other, const shape *s) {
-  for (int d = 0; d < r->rank; d++) {
-    region_dim *x = &r->dims[d];
-    const region_dim *y = &other->dims[d];
-    if (x->step != y->step) {
-      *x = (region_dim){0, 0, s->dims[d]};
-      continue;
-    }
-    const int64_t end = x->base + x->size > y->base + y->size ? x->base + x->size : y->base + y->size;
-    if (y->base < x->base) x->base = y->base;
-    x->size = end - x->base;
-  }
-}
+#include "supertile/region_batches.h"
+#include "supertile/region_slices.h"
 
 // --- expressions
 
@@ -70,7 +18,17 @@ typedef struct moving {
 static int64_t floor_quotient(int64_t x, int64_t by) { return x >= 0 ? x / by : -((-x + by - 1) / by); }
 static int64_t ceil_quotient(int64_t x, int64_t by) { return -floor_quotient(-x, by); }
 
+// That a step of `step` elements of some array be a multiple of `by`: of which sizes tiles have to be for that.
+static void demand(region_maps *m, int64_t step, int64_t by) {
+  if (step == 0 || step % by == 0 || m->tile <= 0) return;
+  const int64_t common = int64_gcd(step, m->tile), up = step / common;
+  const int64_t wanted = int64_saturating_mul(by, m->tile / common);
+  const int64_t multiple = wanted / int64_gcd(wanted, up);
+  m->multiple = int64_saturating_mul(m->multiple, multiple / int64_gcd(multiple, m->multiple));
+}
+
 typedef struct evaluation {
+  region_maps *maps;
   const indexing_map *map;
   const region *out;
 } evaluation;
@@ -90,7 +48,8 @@ static bool evaluate_variable(const evaluation *v, const affine_expr *e, moving 
   return is_range || b.lower == b.upper;
 }
 
-static bool evaluate_quotient(const affine_expr *e, const moving *l, int64_t by, moving *out) {
+static bool evaluate_quotient(const evaluation *v, const affine_expr *e, const moving *l, int64_t by, moving *out) {
+  demand(v->maps, l->step, by);
   if (l->step % by != 0) return false;
   const int64_t lower = floor_quotient(l->lower, by), upper = floor_quotient(l->upper, by);
   if (e->kind == AFFINE_FLOORDIV) *out = (moving){l->step / by, lower, upper};
@@ -112,7 +71,7 @@ static bool evaluate(const evaluation *v, const affine_expr *e, moving *out) {
     return true;
   }
   if (r.step != 0 || r.lower != r.upper) return false;
-  if (e->kind != AFFINE_MUL) return evaluate_quotient(e, &l, r.lower, out);
+  if (e->kind != AFFINE_MUL) return evaluate_quotient(v, e, &l, r.lower, out);
   const int64_t x = l.lower * r.lower, y = l.upper * r.lower;
   *out = (moving){l.step * r.lower, x < y ? x : y, x < y ? y : x};
   return true;
@@ -135,7 +94,7 @@ static region_answer by_maps(region_maps *m, const instruction *i, const region 
   if (!all || all->operands[operand].count != 1) return REGION_UNKNOWN;
   const indexing_map *map = all->operands[operand].maps[0].map;
   if (map->is_empty || map->result_count != s->rank) return REGION_UNKNOWN;
-  const evaluation v = {map, out};
+  const evaluation v = {m, map, out};
   *in = region_whole(m->arena, s);
   for (int d = 0; d < s->rank; d++) {
     moving x;
@@ -177,12 +136,21 @@ region_answer region_of_window(const region_dim *out, const window_dim *w, int64
 
 region_answer region_of_padding(const region_dim *out, padding_dim p, int64_t size, region_turns turns,
                                 region_window *found) {
-  return elements_at(out->base - p.low, out->step, out->size, p.interior + 1, size, turns, found);
+  const int64_t first = out->base - p.low, apart = p.interior + 1;
+  const region_answer answer = elements_at(first, out->step, out->size, apart, size, turns, found);
+  if (answer != REGION_UNKNOWN || out->step != 0 || size == 0) return answer;
+  // Nothing but padding: the nearest element is taken, and cut off by padding that is negative.
+  const int64_t nearest = int64_clamp(0, floor_quotient(first, apart), size - 1);
+  *found = (region_window){
+      .elements = {nearest, 0, 1}, .low = nearest * apart - first, .high = first + out->size - 1 - nearest * apart};
+  return REGION_FOUND;
 }
 
-static region_answer windows(const region *out, const window *w, const shape *s, region_turns turns, region *in) {
+static region_answer windows(region_maps *m, const region *out, const window *w, const shape *s, region_turns turns,
+                             region *in) {
   for (int d = 0; d < w->rank; d++) {
     region_window found;
+    demand(m, out->dims[d].step * w->dims[d].stride, w->dims[d].base_dilation);
     region_answer answer = region_of_window(&out->dims[d], &w->dims[d], s->dims[d], turns, &found);
     if (answer != REGION_FOUND) return answer;
     in->dims[d] = found.elements;
@@ -190,25 +158,43 @@ static region_answer windows(const region *out, const window *w, const shape *s,
   return REGION_FOUND;
 }
 
-static region_answer padding(const instruction *i, const region *out, region_turns turns, region *in) {
+static region_answer padding(region_maps *m, const instruction *i, const region *out, region_turns turns, region *in) {
   for (int d = 0; d < out->rank; d++) {
     region_window found;
-    const int64_t size = i->operands[0]->shape->dims[d];
-    region_answer answer = region_of_padding(&out->dims[d], i->attributes->padding.dims[d], size, turns, &found);
+    const padding_dim p = i->attributes->padding.dims[d];
+    demand(m, out->dims[d].step, p.interior + 1);
+    region_answer answer = region_of_padding(&out->dims[d], p, i->operands[0]->shape->dims[d], turns, &found);
     if (answer != REGION_FOUND) return answer;
     in->dims[d] = found.elements;
   }
   return REGION_FOUND;
 }
 
-// Groups of features and batches are computed whole.
-static region_answer convolution(const instruction *i, const region *out, region_turns turns, int operand, region *in) {
+// Whole groups of features: those of the input that these features are made of.
+static region_answer groups(region_maps *m, const instruction *i, const region *out, int operand, region *in) {
+  const convolution_dims *c = &i->attributes->dim_labels;
+  const region_dim *feature = &out->dims[c->output_feature];
+  const int64_t count = i->attributes->feature_group_count;
+  const int64_t each = i->shape->dims[c->output_feature] / count;
+  demand(m, feature->step, each);
+  if (feature->step % each || feature->base % each || feature->size % each) return REGION_UNKNOWN;
+  const int64_t from = i->operands[0]->shape->dims[c->input_feature] / count;
+  if (operand == 0)
+    in->dims[c->input_feature] =
+        (region_dim){feature->base / each * from, feature->step / each * from, feature->size / each * from};
+  return REGION_FOUND;
+}
+
+// Groups of batches are computed whole.
+static region_answer convolution(region_maps *m, const instruction *i, const region *out, region_turns turns,
+                                 int operand, region *in) {
   const hlo_attributes *x = i->attributes;
   const convolution_dims *c = &x->dim_labels;
   const region_dim *feature = &out->dims[c->output_feature], *batch = &out->dims[c->output_batch];
-  const bool has_all_features = is_whole_dim(feature, i->shape->dims[c->output_feature]);
-  if (x->feature_group_count > 1 && !has_all_features) return REGION_UNKNOWN;
-  if (x->batch_group_count > 1 && !(has_all_features && is_whole_dim(batch, i->shape->dims[c->output_batch])))
+  const bool has_all_features = region_dim_is_whole(feature, i->shape->dims[c->output_feature]);
+  if (x->batch_group_count > 1 && !(has_all_features && region_dim_is_whole(batch, i->shape->dims[c->output_batch])))
+    return REGION_UNKNOWN;
+  if (x->feature_group_count > 1 && !has_all_features && groups(m, i, out, operand, in) != REGION_FOUND)
     return REGION_UNKNOWN;
   if (operand == 1) {
     if (!has_all_features) in->dims[c->kernel_output_feature] = *feature;
@@ -218,46 +204,16 @@ static region_answer convolution(const instruction *i, const region *out, region
   for (int d = 0; d < c->spatial_rank; d++) {
     region_window found;
     const int64_t at = c->input_spatial[d], size = i->operands[0]->shape->dims[at];
-    region_answer answer = region_of_window(&out->dims[c->output_spatial[d]], &x->window.dims[d], size, turns, &found);
+    const region_dim *from = &out->dims[c->output_spatial[d]];
+    demand(m, from->step * x->window.dims[d].stride, x->window.dims[d].base_dilation);
+    region_answer answer = region_of_window(from, &x->window.dims[d], size, turns, &found);
     if (answer != REGION_FOUND) return answer;
     in->dims[at] = found.elements;
   }
   return REGION_FOUND;
 }
 
-// --- slices whose places the data say
-
-// Of dims that are sliced only a part is there, wherever it begins: the operand is needed whole.
-static region_answer gathered(const instruction *i, const region *out, int operand, region *in) {
-  const hlo_attributes *x = i->attributes;
-  if (x->operand_batching_dims.size > 0) return REGION_UNKNOWN;
-  int batch = 0;
-  for (int d = 0; d < out->rank; d++) {
-    if (int_list_has(x->offset_dims, d)) {
-      if (!is_whole_dim(&out->dims[d], i->shape->dims[d])) return REGION_UNKNOWN;
-      continue;
-    }
-    if (batch == x->index_vector_dim) batch++;
-    if (operand == 1) in->dims[batch] = out->dims[d];
-    batch++;
-  }
-  return REGION_FOUND;
-}
-
 // --- all
-
-// Along the dims that the operation treats as one its tiles are whole.
-static bool has_whole_dims(const instruction *i, const region *out) {
-  const shape *s = shape_is_tuple(i->shape) ? i->shape->elements[0] : i->shape;
-  switch (i->opcode) {
-    case HLO_SORT:
-    case HLO_CONCATENATE: {
-      const int64_t d = i->attributes->dimensions.size ? i->attributes->dimensions.data[0] : 0;
-      return is_whole_dim(&out->dims[d], s->dims[d]);
-    }
-    default: return true;
-  }
-}
 
 // A box of a reshaped array is one of the array itself if it has as many elements.
 static bool keeps_count(const instruction *i, const region *out, const region *in) {
@@ -265,10 +221,29 @@ static bool keeps_count(const instruction *i, const region *out, const region *i
   return !is_reshaped || region_elements(out) == region_elements(in);
 }
 
+// Places are numbers of 32 bits.
+static bool is_plain(const shape *s) {
+  for (int d = 0; d < s->rank; d++)
+    if (s->dims[d] > INT32_MAX) return false;
+  return shape_is_array(s);
+}
+
+bool region_is_picked(const instruction *i, const region *out, int operand) {
+  bool is_picked = false;
+  for (int d = 0; d < out->rank; d++) is_picked |= region_slices_dim_is_picked(i, out, d);
+  switch (i->opcode) {
+    case HLO_GATHER: return operand == 0;
+    case HLO_DYNAMIC_SLICE:
+    case HLO_CONCATENATE: return is_picked;
+    case HLO_DYNAMIC_UPDATE_SLICE: return is_picked && operand == 1;
+    default: return false;
+  }
+}
+
 bool region_has_tiles(const instruction *i) {
-  if (!shape_is_array(i->shape) && !shape_is_tuple(i->shape)) return false;
   for (int k = 0; k < i->shape->tuple_size; k++)
-    if (!shape_is_array(i->shape->elements[k])) return false;
+    if (!is_plain(i->shape->elements[k])) return false;
+  if (!shape_is_tuple(i->shape) && !is_plain(i->shape)) return false;
   switch (i->opcode) {
     case HLO_RESHAPE:
     case HLO_BITCAST:
@@ -288,10 +263,13 @@ bool region_has_tiles(const instruction *i) {
     case HLO_DOT:
     case HLO_CONVOLUTION:
     case HLO_GATHER:
-    case HLO_SORT:
+    case HLO_SCATTER:
+    case HLO_DYNAMIC_SLICE:
+    case HLO_DYNAMIC_UPDATE_SLICE:
     case HLO_GET_TUPLE_ELEMENT:
     case HLO_COPY: return true;
     default:
+      if (region_batches_has(i)) return true;
       return hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) && !hlo_op_has(i->opcode, TRAIT_SIDE_EFFECT) &&
              i->operand_count > 0 && i->opcode != HLO_RNG;
   }
@@ -301,7 +279,6 @@ static region_answer find(region_maps *m, const instruction *i, const region *ou
                           region *in) {
   const shape *s = i->operands[operand]->shape;
   const bool is_extra = (i->opcode == HLO_REDUCE || i->opcode == HLO_REDUCE_WINDOW) && operand >= i->operand_count / 2;
-  if (!has_whole_dims(i, out)) return REGION_UNKNOWN;
   if (i->opcode == HLO_GET_TUPLE_ELEMENT) {
     *in = region_copy(m->arena, out);
     return REGION_FOUND;
@@ -309,18 +286,15 @@ static region_answer find(region_maps *m, const instruction *i, const region *ou
   *in = region_whole(m->arena, s);
   if (is_extra || s->rank == 0) return REGION_FOUND;
   switch (i->opcode) {
-    case HLO_REDUCE_WINDOW: return windows(out, &i->attributes->window, s, turns, in);
-    case HLO_PAD: return operand == 0 ? padding(i, out, turns, in) : REGION_FOUND;
-    case HLO_CONVOLUTION: return convolution(i, out, turns, operand, in);
-    case HLO_GATHER: return gathered(i, out, operand, in);
-    case HLO_SORT: *in = region_copy(m->arena, out); return REGION_FOUND;
-    case HLO_CONCATENATE: {
-      const int64_t d = i->attributes->dimensions.data[0];
-      *in = region_copy(m->arena, out);
-      in->dims[d] = (region_dim){0, 0, s->dims[d]};
-      return REGION_FOUND;
-    }
-    default: return by_maps(m, i, out, operand, in);
+    case HLO_REDUCE_WINDOW: return windows(m, out, &i->attributes->window, s, turns, in);
+    case HLO_PAD: return operand == 0 ? padding(m, i, out, turns, in) : REGION_FOUND;
+    case HLO_CONVOLUTION: return convolution(m, i, out, turns, operand, in);
+    case HLO_GATHER:
+    case HLO_SCATTER:
+    case HLO_DYNAMIC_SLICE:
+    case HLO_DYNAMIC_UPDATE_SLICE:
+    case HLO_CONCATENATE: return region_slices_find(i, out, operand, in);
+    default: return region_batches_has(i) ? region_batches_find(i, out, operand, in) : by_maps(m, i, out, operand, in);
   }
 }
 

@@ -1,51 +1,30 @@
-// The part of an array that a tile reads or computes, as a box that moves with the turns of the tile's loop.
+// The part of each operand that a tile of an operation needs.
 //
-// In every dim a region begins at `base + step * turn` and has `size` elements. Whoever computes an instruction's
-// region needs a region of each operand, which follows from the instruction's indexing maps (index/hlo_indexing.h); of
-// windows and padding it follows from the window, since what hangs out of the array is no element of it.
+// Whoever computes an instruction's region needs a region of each operand, which follows from the instruction's
+// indexing maps (index/hlo_indexing.h); of windows and padding it follows from the window, since what hangs out of the
+// array is no element of it; of operations whose places the data say, and of library calls, from what they are
+// (region_slices.h, region_batches.h).
 #ifndef HEDDLE_SUPERTILE_REGION_H_
 #define HEDDLE_SUPERTILE_REGION_H_
 
-#include "hlo/module.h"
-
-typedef struct region_dim {
-  int64_t base, step, size;
-} region_dim;
-
-typedef struct region {
-  int rank;
-  region_dim *dims;
-} region;
-
-// The turns for which regions are asked: `first` to `last`. A tile that is computed on its own has regions without
-// steps, and one turn.
-typedef struct region_turns {
-  int64_t first, last;
-} region_turns;
-
-typedef enum region_answer {
-  REGION_FOUND,
-  REGION_BORDER,  // in some turns a window hangs out of the array: those have to be computed on their own
-  REGION_UNKNOWN  // the operation cannot be computed in tiles along these dims
-} region_answer;
+#include "supertile/region_box.h"
 
 // Remembers indexing maps by instruction, so that a search asks once.
 typedef struct region_maps {
   arena *arena;
   ptr_map known;
   int64_t asked;  // regions so far
+  // Where a tile is of a size that an operation does not allow, the sizes that it does: multiples of `multiple`, for a
+  // loop over tiles of `tile` elements. Whoever asks sets both, to 1 the former.
+  int64_t tile, multiple;
 } region_maps;
 
-region region_whole(arena *a, const shape *s);
-region region_copy(arena *a, const region *r);
-bool region_is_whole(const region *r, const shape *s);
-bool region_equal(const region *l, const region *r);
-bool region_moves(const region *r);                               // with the turns
-int64_t region_elements(const region *r);                         // of one turn
-void region_add(region *r, const region *other, const shape *s);  // the smallest one that holds both
-
-// Whether the opcode has tiles at all.
+// Whether the operation has tiles at all.
 bool region_has_tiles(const instruction *i);
+
+// Whether a tile reads of the operand, which is whole in its region, as many elements as the tile has, wherever they
+// lie: a gather, and what region_slices_dim_is_picked says.
+bool region_is_picked(const instruction *i, const region *out, int operand);
 
 // The region of operand `operand` that region `out` of the instruction (of each of its values) needs. Scalar operands
 // have regions of rank 0.

@@ -3,6 +3,7 @@
 // said, all begins anew with estimates held to less; if nothing fits, the error tells of the round that came closest.
 #include "supertile/supertile.h"
 
+#include "base/int64.h"
 #include "base/log.h"
 #include "fuse/tile_loops.h"
 #include "opt/pass.h"
@@ -22,12 +23,17 @@ enum { MOST_ASKED = 5000000 };
 // The estimates' share of the limit, in the order in which they are tried.
 static const double shares[] = {1.0, 1.0, 1.0, 0.85, 0.7, 0.5, 0.35, 0.2, 0.1};
 
+// What the loop of a name took more than was estimated, at its worst step: over all earlier attempts, and in this one.
+typedef struct loop_excess {
+  int64_t earlier, now;
+} loop_excess;
+
 typedef struct supertiling {
   const supertile_options *options;
   supertile_peaks peaks;
   arena *arena;           // of what attempts learn
   ptr_map done;           // bodies of loops, and tiles beside them, that were made to fit: the name of what is tiled
-  str_map excess;         // by such a name: int64_t *, what its loop took more than was estimated, in earlier attempts
+  str_map excess;         // by such a name: loop_excess *
   ptr_map kept;           // values that were looked at in this round, to be computed again
   fuse_groups groups;     // of the round at hand
   text tiled;             // the report of the attempt at hand
@@ -115,20 +121,28 @@ static void learn(supertiling *t, const plan_step *step) {
   const str *name = i ? ptr_map_get(&t->done, i) : NULL;
   if (!name && i) name = ptr_map_get(&t->done, i->parent);
   if (!name) return;
-  int64_t *known = str_map_get(&t->excess, *name);
+  loop_excess *known = str_map_get(&t->excess, *name);
   if (!known) {
-    known = arena_new(t->arena, int64_t);
+    known = arena_new(t->arena, loop_excess);
     str_map_put(t->arena, &t->excess, *name, known);
   }
-  const int64_t over = step->footprint_bytes - t->peaks.limit[MEMORY_DRAM];
-  if (over > 0) *known += over;
+  known->now = int64_max(known->now, step->footprint_bytes - t->peaks.limit[MEMORY_DRAM]);
+}
+
+static void settle_excess(const supertiling *t) {
+  for (int k = 0; k < t->excess.capacity; k++) {
+    loop_excess *known = t->excess.slots[k].key.data ? t->excess.slots[k].value : NULL;
+    if (!known) continue;
+    known->earlier += known->now;
+    known->now = 0;
+  }
 }
 
 static tile_budget budget_of(const supertiling *t, double share, const instruction *bottom, const plan_step *step) {
-  const int64_t *excess = str_map_get(&t->excess, bottom->name);
+  const loop_excess *excess = str_map_get(&t->excess, bottom->name);
   return (tile_budget){.needed = share_of(t->peaks.limit[MEMORY_DRAM], share),
                        .touched = share_of(t->peaks.limit[MEMORY_L2], share),
-                       .across = bytes_across(step) + (excess ? *excess : 0)};
+                       .across = bytes_across(step) + (excess ? excess->earlier : 0)};
 }
 
 static bool try_bottom(const supertiling *t, tile_search *s, double share, tile_try *x) {
@@ -157,12 +171,18 @@ static bool find_group(const supertiling *t, tile_search *s, double share, tile_
   return found;
 }
 
+// Elements of a tuple whose readers have taken a loop's values are left without any.
+static bool is_unread(const tile_search *s, const instruction *user) {
+  const bool is_left = user->opcode == HLO_GET_TUPLE_ELEMENT && user->users.size == 0 && user != user->parent->root;
+  return is_left || ptr_map_has(&s->dead, user);
+}
+
 // Members that nobody else needs: consumers come before producers.
 static void bury(tile_search *s, const tile_group *g) {
   for (int k = 0; k < g->members.size; k++) {
     const instruction *i = g->members.data[k].instruction;
     bool is_dead = i != i->parent->root && i->control_predecessors.size == 0;
-    for (int u = 0; u < i->users.size && is_dead; u++) is_dead = ptr_map_has(&s->dead, i->users.data[u]);
+    for (int u = 0; u < i->users.size && is_dead; u++) is_dead = is_unread(s, i->users.data[u]);
     if (is_dead) ptr_map_put(s->arena, &s->dead, i, s);
   }
 }
@@ -248,6 +268,21 @@ static heddle_status tile_step(supertiling *t, tile_search *s, const plan_step *
   return make_loop(t, s, &x);
 }
 
+// Library calls for which only loops stand have no effects, whatever calls have in general.
+static bool drop_calls(const tile_search *s, module *m) {
+  bool any = false;
+  for (int c = 0; c < m->computations.size; c++) {
+    instruction_list *all = &m->computations.data[c]->instructions;
+    for (int k = all->size; k-- > 0;) {
+      instruction *i = all->data[k];
+      if (i->opcode != HLO_CUSTOM_CALL || i->users.size > 0 || !ptr_map_has(&s->dead, i)) continue;
+      computation_remove(i->parent, i);
+      any = true;
+    }
+  }
+  return any;
+}
+
 static heddle_status run_round(supertiling *t, arena *scratch, module *m, const lhlo_program *plan, double share,
                                bool *changed) {
   plan_steps steps;
@@ -265,6 +300,7 @@ static heddle_status run_round(supertiling *t, arena *scratch, module *m, const 
   }
   t->asked = maps.asked;
   TRY(pass_apply(&opt_dead_code, m));
+  if (drop_calls(&s, m)) TRY(pass_apply(&opt_dead_code, m));
   return opt_sort(scratch, m);
 }
 
@@ -313,6 +349,7 @@ static heddle_status refuse(const supertiling *t, const module *m, const lhlo_pr
 static heddle_status attempt(supertiling *t, module *m, double share, bool *fit) {
   *fit = false;
   t->done = (ptr_map){0};
+  settle_excess(t);
   for (int round = 0; round < MOST_ROUNDS; round++) {
     arena *scratch = arena_create();
     lhlo_program *plan = NULL;

@@ -12,11 +12,17 @@ enum { SMALL_PART = 32 };
 // Work that may be repeated before fewer producers are tried.
 static const double GENTLE_REPETITION = 1.2;
 
+static bool is_tiled(const instruction *i) {
+  const bool is_name = i->opcode == HLO_CONSTANT || i->opcode == HLO_GET_TUPLE_ELEMENT;
+  return !is_name && region_has_tiles(i);
+}
+
 instruction *tile_choice_bottom(instruction *i) {
-  while (i && i->opcode == HLO_DYNAMIC_UPDATE_SLICE) i = i->operands[1];
+  instruction *update = NULL;
+  for (; i && i->opcode == HLO_DYNAMIC_UPDATE_SLICE; i = i->operands[1]) update = i;
   while (i && i->opcode == HLO_GET_TUPLE_ELEMENT && region_has_tiles(i->operands[0])) i = i->operands[0];
-  const bool is_name = i && (i->opcode == HLO_CONSTANT || i->opcode == HLO_GET_TUPLE_ELEMENT);
-  return i && !is_name && region_has_tiles(i) ? i : NULL;
+  if (i && is_tiled(i)) return i;
+  return update;  // what it writes lies where it is
 }
 
 static const shape *array_of(const instruction *i) {

@@ -11,7 +11,8 @@ typedef struct tile_budget {
   int64_t across;   // of temporaries that live then and are not the operation's
 } tile_budget;
 
-// The operation to tile where a step computes `i` last: of an update in place what it writes. Null: none.
+// The operation to tile where a step computes `i` last: of an update in place what it writes, if that is computed.
+// Null: none.
 instruction *tile_choice_bottom(instruction *i);
 
 // The cheapest tiling that fits: tiles are halved until the estimate fits and then grown by binary search; the most

@@ -2,7 +2,9 @@
 // tile that is tried: which producers can join depends on it.
 #include "supertile/tile_group.h"
 
+#include "base/int64.h"
 #include "hlo/combiner.h"
+#include "supertile/region_batches.h"
 
 // What a loop takes beside arrays: the turn, its condition, places.
 enum { LOOP_BYTES = 16 };
@@ -285,7 +287,9 @@ static int64_t first_inside(growth *g, const region *r, int64_t from, int step, 
   return -1;
 }
 
-bool tile_group_grow(tile_search *s, instruction *bottom, int dim, int64_t tile, int most_stored, tile_group *out) {
+static bool grow_tiles(tile_search *s, instruction *bottom, int dim, int64_t tile, int most_stored, tile_group *out) {
+  s->maps->tile = tile;
+  s->maps->multiple = 1;
   const int64_t size = tile_group_dim_size(bottom, dim);
   *out = (tile_group){.bottom = bottom, .dim = dim, .tile = tile, .turns = size / tile, .remainder = size % tile};
   out->is_sum = dim >= array_of(bottom)->rank;
@@ -308,6 +312,18 @@ bool tile_group_grow(tile_search *s, instruction *bottom, int dim, int64_t tile,
   return tile_group_regions(s, out, &r, out->inside) == REGION_FOUND;
 }
 
+// Where an operation does not allow tiles of that size, it stays outside, or there is no group.
+bool tile_group_grow(tile_search *s, instruction *bottom, int dim, int64_t tile, int most_stored, tile_group *out) {
+  bool found = grow_tiles(s, bottom, dim, tile, most_stored, out);
+  for (int64_t smaller; (smaller = tile - tile % s->maps->multiple) > 0 && smaller < tile; tile = smaller) {
+    tile_group g;
+    if (!grow_tiles(s, bottom, dim, smaller, most_stored, &g)) continue;
+    *out = g;
+    found = true;
+  }
+  return found;
+}
+
 // --- estimates
 
 // Operations of one element, roughly.
@@ -328,7 +344,9 @@ static double element_work(const instruction *i) {
 }
 
 // A library takes whole arrays: what it reads of one is copied for it.
-static bool is_library(const instruction *i) { return i->opcode == HLO_DOT || i->opcode == HLO_CONVOLUTION; }
+static bool is_library(const instruction *i) {
+  return i->opcode == HLO_DOT || i->opcode == HLO_CONVOLUTION || region_batches_has(i);
+}
 
 // What a step reads of an array outside.
 typedef struct read_part {
@@ -392,9 +410,10 @@ static void add_external_part(estimate *e, int member, int operand) {
   if (m->operands[operand] >= 0 || is_scalar_constant(x)) return;
   if (tile_group_operand(e->search, e->group, m, e->group->inside, operand, &in) != REGION_FOUND) return;
   const int step = step_of(e, member);
-  const bool is_gathered = i->opcode == HLO_GATHER && operand == 0;
-  if (is_known_part(e, x, is_gathered ? &m->region : &in, step)) return;
-  const int64_t bytes = is_gathered ? region_bytes(i, &m->region) : region_bytes(x, &in);
+  const bool is_picked = region_is_picked(i, &m->region, operand);
+  if (is_known_part(e, x, is_picked ? &m->region : &in, step)) return;
+  int64_t bytes = region_bytes(x, &in);
+  if (is_picked) bytes = int64_min(bytes, region_bytes(i, &m->region));
   const int64_t resident = plan_steps_is_temporary(e->search->steps, x) ? 0 : bytes;
   step_bytes *beside = &e->beside[step];
   if (is_library(i) && !region_is_whole(&in, array_of(x))) {

@@ -73,8 +73,8 @@ region_dim tile_group_full(const tile_group *g);  // the place of full tiles
 region_answer tile_group_operand(tile_search *s, const tile_group *g, const tile_member *m, region_turns turns,
                                  int operand, region *in);
 
-// Grows the group that tiles `bottom` along `dim` in tiles of `tile` elements, with at most `most_stored` stored
-// producers. False if the operation has no such tiles.
+// Grows the group that tiles `bottom` along `dim` in tiles of `tile` elements, or of fewer where operations only allow
+// multiples of a number, with at most `most_stored` stored producers. False if there are no such tiles.
 bool tile_group_grow(tile_search *s, instruction *bottom, int dim, int64_t tile, int most_stored, tile_group *out);
 
 // Sets the regions of the members for another region of the bottom.

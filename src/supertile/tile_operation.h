@@ -17,6 +17,8 @@ instruction *tile_place_index(const tile_place *p, const region_dim *d);
 
 // An array of s's type, as large as the region.
 const shape *tile_shape(arena *a, const shape *s, const region *r);
+// What the instruction gives of a region: such an array, or a tuple of them.
+const shape *tile_shape_of_values(arena *a, const instruction *i, const region *r);
 
 // Region `r` of the instruction (of each of its values). `operands` are the regions that region_of_operand finds.
 instruction *tile_operation_make(const tile_place *p, const instruction *i, const region *r,
