@@ -4,6 +4,9 @@
 // without the instructions), and so are f32 operands whose rows lie a multiple of 2 KiB apart, which would all fall
 // into the same few cache sets.
 //
+// f32 operands of a few dozen rows go by a routine of our own (gemm_stream.h): their left side is packed once, before
+// the tiles.
+//
 // Integers of up to sixteen bits with sums of up to 32 are multiplied by pairs (gemm_packed.h). Where that does not go
 // those of up to eight bits are multiplied as f32, sixteen bits as f64: sums of so few products are exact that the
 // depth is cut where they would cease to be, and the chunks are added up as integers.
@@ -16,6 +19,7 @@
 #include "base/pool.h"
 #include "lib/gemm_packed.h"
 #include "lib/gemm_product.h"
+#include "lib/gemm_stream.h"
 
 // How a product is cut into tiles, each of which one thread multiplies.
 enum {
@@ -24,7 +28,8 @@ enum {
   LEAST_TILE = 64,    // smaller ones do not pay
   TILE_DEPTH = 256,   // of copied tiles
   TILES_WANTED = 8,   // so that a few threads have as much to do each
-  FEW_ROWS = 4,       // the other operand is read once: wide tiles, in depth rather
+  STREAMED_TILE = 16 * GEMM_STREAM_COLUMNS,
+  FEW_ROWS = 4,  // the other operand is read once: wide tiles, in depth rather
   WIDE_TILE = 4096,
   LEAST_FEW_PART = 64,
   LEAST_PART = 1024,     // depth that is worth summing apart
@@ -151,6 +156,19 @@ static void choose_copies(const gemm_form *f, gemm_plan *p) {
   p->copies_sums = p->is_exact || !is_as_work(f->result, products_of(p)) || p->result.leading > INT32_MAX;
 }
 
+static void size_of(const gemm_plan *p, int64_t size[static 3]) {
+  size[0] = p->rows;
+  size[1] = p->columns;
+  size[2] = p->depth;
+}
+
+static bool is_streamed(const gemm_form *f, const gemm_plan *p) {
+  int64_t size[3];
+  size_of(p, size);
+  return f->lhs == DTYPE_F32 && f->rhs == DTYPE_F32 && f->result == DTYPE_F32 && !f->loads_lhs && f->batch == 1 &&
+         f->right_groups <= 1 && gemm_stream_takes(size, p->transpose_rhs);
+}
+
 // Rows and members one after the other.
 static gemm_strides dense(int64_t rows, int64_t columns) { return (gemm_strides){columns, rows * columns, 0, 0}; }
 
@@ -174,6 +192,15 @@ static int64_t tile_count(const gemm_plan *p) {
 static int64_t evened(int64_t size, int64_t tile) {
   const int64_t even = (int64_ceil_div(size, int64_ceil_div(size, tile)) + 7) / 8 * 8;
   return int64_min(even, size);
+}
+
+static void choose_streamed_tiles(gemm_plan *p) {
+  const int64_t groups = int64_ceil_div(p->columns, GEMM_STREAM_COLUMNS);
+  p->tile_rows = p->rows;
+  p->tile_columns = int64_min(STREAMED_TILE, int64_max(1, groups / TILES_WANTED) * GEMM_STREAM_COLUMNS);
+  p->tile_columns = int64_min(p->tile_columns, p->columns);
+  p->depth_parts = int64_max(1, int64_min(TILES_WANTED / tile_count(p), p->depth / LEAST_PART));
+  p->max_threads = INT32_MAX;
 }
 
 static void choose_tiles(gemm_plan *p) {
@@ -258,6 +285,11 @@ static heddle_status plan_form(const gemm_form *form, const lib_call *call, gemm
   TRY(choose_work(form, plan));
   if (plan->has_relu && plan->work != WORK_F32 && plan->work != WORK_F64)
     return status_error(HEDDLE_INVALID, "relu of %s", dtype_name(form->result));
+  plan->is_streamed = is_streamed(form, plan);
+  if (plan->is_streamed) {
+    choose_streamed_tiles(plan);
+    return status_ok();
+  }
   choose_copies(form, plan);
   if (plan->batch * plan->rows * plan->columns == 0) return status_ok();
   TRY(gemm_product_need(plan->work, (double)plan->rows * (double)plan->columns * (double)plan->depth));
@@ -279,10 +311,11 @@ heddle_status gemm_plan_make(const lib_call *call, gemm_plan *plan) {
 }
 
 // --- scratch memory: for each thread two tiles, a tile of sums and one of its exact sums, and a row of the bias;
-// behind them the sums of the parts of the depth.
+// behind them the packed left side, and the sums of the parts of the depth.
 
 typedef struct room {
   int64_t lhs, rhs, products, sums, bias, all;  // offsets in one thread's share, and its size
+  int64_t packed;                               // bytes behind all threads' shares
 } room;
 
 // A leading dim that keeps rows out of each other's cache sets.
@@ -292,6 +325,14 @@ static room room_of(const gemm_plan *p) {
   const int64_t size = work_size(p->work), depth = int64_min(p->depth, p->tile_depth);
   const int64_t tile = p->tile_rows * p->tile_columns, products = work_size(products_of(p)) * tile;
   room r = {0};
+  if (p->is_streamed) {
+    int64_t whole[3];
+    size_of(p, whole);
+    r.bias = aligned(gemm_stream_room(whole, p->transpose_rhs) * size);
+    r.all = r.bias + (p->has_bias ? aligned(size * p->tile_columns) : 0);
+    r.packed = aligned(gemm_stream_packed(whole, p->transpose_rhs) * size);
+    return r;
+  }
   if (p->copies_lhs) r.rhs = aligned(size * (p->tile_rows + 16) * (depth + 16));
   r.products = r.rhs + (p->copies_rhs ? aligned(size * (p->tile_columns + 16) * (depth + 16)) : 0);
   r.sums = r.products + (p->copies_sums ? aligned(products) : 0);
@@ -307,7 +348,8 @@ static int64_t threads_for(const gemm_plan *p, int threads) {
 int64_t gemm_plan_scratch(const gemm_plan *plan, int threads) {
   const int64_t parts = plan->depth_parts > 1 ? plan->depth_parts : 0;
   const int64_t sums = parts * plan->batch * plan->rows * plan->columns * work_size(products_of(plan));
-  return room_of(plan).all * threads_for(plan, threads) + sums;
+  const room r = room_of(plan);
+  return r.all * threads_for(plan, threads) + r.packed + sums;
 }
 
 // --- tiles
@@ -318,6 +360,7 @@ typedef struct product {
   gemm_load_fn load;  // of the left side; null: operands[0]
   const void *argument;
   room room;
+  float *packed;
   char *parts;  // [depth_parts, batch, rows, columns], null if the depth is not cut in parts
   int threads;
   atomic_bool failed;
@@ -440,9 +483,22 @@ static gemm_sums sums_of(const product *x, const tile *t) {
   return (gemm_sums){.data = result + result_index(p, t) * size, .leading = p->result.leading};
 }
 
+static void multiply_streamed(const product *x, const tile *t, int64_t begin, int64_t end, const gemm_sums *sums) {
+  const gemm_plan *p = x->plan;
+  const gemm_matrix rhs = rhs_tile(x, t, begin, end - begin);
+  const gemm_stream_tile part = {t->columns, begin, end};
+  int64_t size[3];
+  size_of(p, size);
+  gemm_stream_product(size, &part, x->packed, &rhs, sums, (float *)t->scratch);
+}
+
 static void multiply_tile(product *x, const tile *t, gemm_sums *sums) {
   const gemm_plan *p = x->plan;
   const int64_t begin = p->depth * t->part / p->depth_parts, end = p->depth * (t->part + 1) / p->depth_parts;
+  if (p->is_streamed) {
+    multiply_streamed(x, t, begin, end, sums);
+    return;
+  }
   for (int64_t depth = begin; depth < end; depth += p->tile_depth) {
     const int64_t depths = int64_min(p->tile_depth, end - depth), size[3] = {t->rows, t->columns, depths};
     const gemm_matrix lhs = lhs_tile(x, t, depth, depths), rhs = rhs_tile(x, t, depth, depths);
@@ -508,6 +564,23 @@ static void finish_tile(const product *x, const tile *t, char *sums, int64_t lea
   }
 }
 
+static void pack_parts(void *argument, int64_t begin, int64_t end) {
+  const product *x = argument;
+  const gemm_plan *p = x->plan;
+  const lib_array *a = &x->call->operands[0];
+  const gemm_matrix lhs = {(const float *)a->data + member_at(p, &p->lhs, 0), p->lhs.leading, p->transpose_lhs};
+  int64_t size[3];
+  size_of(p, size);
+  for (int64_t part = begin; part < end; part++) gemm_stream_pack(size, p->transpose_rhs, &lhs, part, x->packed);
+}
+
+static void pack_left(product *x) {
+  int64_t size[3];
+  size_of(x->plan, size);
+  x->packed = (float *)((char *)x->call->scratch + x->room.all * x->threads);
+  pool_run(x->threads, gemm_stream_parts(size, x->plan->transpose_rhs), pack_parts, x);
+}
+
 static void do_tiles(void *argument, int64_t begin, int64_t end) {
   product *x = argument;
   for (int64_t number = begin; number < end; number++) {
@@ -542,7 +615,8 @@ heddle_status gemm_plan_execute_with(const gemm_plan *plan, const lib_call *call
   if (plan->batch * plan->rows * plan->columns == 0) return status_ok();
   product x = {.plan = plan, .call = call, .load = load, .argument = argument, .room = room_of(plan)};
   x.threads = (int)threads_for(plan, call->threads);
-  if (plan->depth_parts > 1) x.parts = (char *)call->scratch + x.room.all * x.threads;
+  if (plan->depth_parts > 1) x.parts = (char *)call->scratch + x.room.all * x.threads + x.room.packed;
+  if (plan->is_streamed) pack_left(&x);
   pool_run(x.threads, tile_count(plan) * plan->depth_parts, do_tiles, &x);
   if (x.parts) pool_run(x.threads, tile_count(plan), join_parts, &x);
   if (atomic_load(&x.failed)) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a matrix product");

@@ -31,6 +31,7 @@ typedef struct gemm_plan {
   bool transpose_lhs, transpose_rhs;
   bool has_bias, has_relu;
   bool copies_lhs, copies_rhs;  // tiles are widened or packed before they are multiplied
+  bool is_streamed;             // by gemm_stream
   bool copies_sums;             // tiles of sums lie in scratch memory and are narrowed from there
   int64_t group;                // members of the batch that make a group
   gemm_strides lhs, rhs, result;

@@ -323,6 +323,34 @@ static void test_small(void **state) {
   }
 }
 
+// A few dozen rows by a large right side: blocks, pieces, strips and groups of columns that are whole and that are not,
+// sums of parts of the depth, and left sides that are read in blocks.
+static void test_streamed(void **state) {
+  (void)state;
+  arena *a = arena_create();
+  static const int64_t rows[] = {24, 37, 64, 100, 128}, columns[] = {48, 127, 300, 1025};
+  static const int64_t depths[] = {1400, 577, 64 * 9, 3001};
+  for (int way = 0; way < 5 * 4 * 4; way++) {
+    form f = {1, rows[way % 5], columns[way / 5 % 4], depths[(way + way / 5) % 4]};
+    f.transpose_lhs = way / 20 & 1;
+    f.transpose_rhs = way / 40 & 1;
+    f.bias = way % 3 == 0;
+    f.activation = way % 2 ? "relu" : "";
+    check_form(&f, DTYPE_F32, DTYPE_F32, DTYPE_F32);
+    product plain, p;
+    product_of(a, &f, DTYPE_F32, DTYPE_F32, DTYPE_F32, &plain);
+    product_of(a, &f, DTYPE_F32, DTYPE_F32, DTYPE_F32, &p);
+    p.attribute_count = 3;
+    plain.attribute_count = 3;
+    embed(a, &p, 0);
+    embed(a, &p, 1);
+    multiply(a, &plain, &f, 1);
+    multiply(a, &p, &f, 2);
+    assert_memory_equal(p.result.data, plain.result.data, (size_t)(lib_element_count(&p.result) * 4));
+  }
+  arena_destroy(a);
+}
+
 static void test_thin(void **state) {
   (void)state;
   static const int64_t depths[] = {8, 9, 1023, 1024, 1031, 3001};
@@ -437,7 +465,7 @@ int main(void) {
       cmocka_unit_test(test_shapes),          cmocka_unit_test(test_types),    cmocka_unit_test(test_largest),
       cmocka_unit_test(test_packed),          cmocka_unit_test(test_refusals), cmocka_unit_test(test_strides),
       cmocka_unit_test(test_strides_refused), cmocka_unit_test(test_slices),   cmocka_unit_test(test_slices_refused),
-      cmocka_unit_test(test_small),           cmocka_unit_test(test_thin),
+      cmocka_unit_test(test_small),           cmocka_unit_test(test_thin),     cmocka_unit_test(test_streamed),
   };
   return cmocka_run_group_tests_name("lib/gemm", tests, NULL, NULL);
 }

@@ -1,0 +1,485 @@
+// A block of at most ROWS rows and STRIP columns of sums stays in registers while PIECE terms of the depth are added.
+//
+// Copying what a block reads to the first-level cache is done beside the multiplications of the block before, since
+// both together take no longer than the latter alone; and what is copied then is fetched from memory ahead, in an order
+// that goes through as many neighbouring bytes as possible: two lines of each row of a matrix, one row after the other,
+// come at half the speed of eight.
+//
+// Where the right side's columns are neighbours, strips of it are copied, and packed rows of the left side multiply
+// them. Where its terms are, the sides change places: a few of its rows are copied as they lie, they multiply strips
+// of the packed left side, and the block of sums is turned around when it is stored.
+#include "lib/gemm_stream.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#include "base/cpu_level.h"
+#include "base/int64.h"
+
+#define AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
+#define INLINE static inline __attribute__((always_inline))
+
+enum {
+  LANES = 16,
+  STRIP = 2 * LANES,
+  STRIPS = GEMM_STREAM_COLUMNS / STRIP,  // of a group, whose rows are fetched whole
+  ROWS = 13,                             // of a block
+  LEAST_BLOCKS = 4,                      // during which a piece is copied
+  UNIT = 16,                             // from one term of a block's packed rows to the next
+  PIECE = 64,
+  COPIED = PIECE + 16,  // from one copied row to the next, so that rows keep out of each other's cache sets
+  SLOT = 4,             // terms between which something is copied
+  AHEAD = 4,            // pieces of a row between fetching and copying
+  PACKED_DEPTH = 256,   // of a part that is packed at a time
+  LEAST_ROWS = 24,
+  MOST_ROWS = 128,
+  LEAST_COLUMNS = 48,
+  LEAST_RIGHT = 1 << 16,  // elements of the right side: a smaller one stays in caches near by
+  MOST_LEFT = 1 << 18,    // elements of the left side, if all of it is read for each few rows of the right one
+  LEFT_BLOCK = 1 << 17,   // elements of the left side that are read for each group of columns
+};
+
+// Sixteen rows of sixteen become columns.
+AVX512 INLINE void turn(__m512 x[static 16]) {
+  __m512 y[16];
+#pragma GCC unroll 8
+  for (int k = 0; k < 16; k += 2) {
+    y[k] = _mm512_unpacklo_ps(x[k], x[k + 1]);
+    y[k + 1] = _mm512_unpackhi_ps(x[k], x[k + 1]);
+  }
+#pragma GCC unroll 4
+  for (int k = 0; k < 16; k += 4)
+#pragma GCC unroll 2
+    for (int n = 0; n < 2; n++) {
+      const __m512d low = _mm512_castps_pd(y[k + n]), high = _mm512_castps_pd(y[k + n + 2]);
+      x[k + 2 * n] = _mm512_castpd_ps(_mm512_unpacklo_pd(low, high));
+      x[k + 2 * n + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(low, high));
+    }
+#pragma GCC unroll 4
+  for (int k = 0; k < 4; k++) {
+    y[k] = _mm512_shuffle_f32x4(x[k], x[k + 4], 0x88);
+    y[k + 4] = _mm512_shuffle_f32x4(x[k], x[k + 4], 0xdd);
+    y[k + 8] = _mm512_shuffle_f32x4(x[k + 8], x[k + 12], 0x88);
+    y[k + 12] = _mm512_shuffle_f32x4(x[k + 8], x[k + 12], 0xdd);
+  }
+#pragma GCC unroll 4
+  for (int k = 0; k < 4; k++) {
+    x[k] = _mm512_shuffle_f32x4(y[k], y[k + 8], 0x88);
+    x[k + 4] = _mm512_shuffle_f32x4(y[k + 4], y[k + 12], 0x88);
+    x[k + 8] = _mm512_shuffle_f32x4(y[k], y[k + 8], 0xdd);
+    x[k + 12] = _mm512_shuffle_f32x4(y[k + 4], y[k + 12], 0xdd);
+  }
+}
+
+// The first `count` lanes; none or all where there are fewer or more.
+INLINE __mmask16 lanes(int64_t count) {
+  if (count <= 0) return 0;
+  return count >= LANES ? (__mmask16)0xffff : (__mmask16)((1U << count) - 1U);
+}
+
+// --- packing the left side: [unit][depth][width], where a unit is a block's rows, or a strip of columns
+
+typedef struct units {
+  int64_t rows, count, width;
+} units;
+
+static units units_of(const int64_t size[static 3], bool transpose_rhs) {
+  if (transpose_rhs) return (units){size[0], int64_ceil_div(size[0], STRIP), STRIP};
+  return (units){size[0], int64_max(LEAST_BLOCKS, int64_ceil_div(size[0], ROWS)), UNIT};
+}
+
+// Where a unit begins: blocks of rows are of nearly the same size, strips are whole.
+static int64_t first_row(const units *u, int64_t unit) {
+  return u->width == STRIP ? int64_min(unit * STRIP, u->rows) : u->rows * unit / u->count;
+}
+
+static int64_t chunks_of(int64_t depth) { return int64_ceil_div(depth, PACKED_DEPTH); }
+
+int64_t gemm_stream_parts(const int64_t size[static 3], bool transpose_rhs) {
+  return units_of(size, transpose_rhs).count * chunks_of(size[2]);
+}
+
+int64_t gemm_stream_packed(const int64_t size[static 3], bool transpose_rhs) {
+  const units u = units_of(size, transpose_rhs);
+  return u.count * u.width * size[2];
+}
+
+// At most sixteen rows, terms `begin` to `end`, to lanes of vectors that are `width` apart.
+AVX512 static void pack_lanes(const gemm_matrix *m, int64_t row, int64_t rows, const int64_t terms[static 2],
+                              int64_t width, float *to) {
+  const float *from = m->data;
+  if (m->is_transposed) {
+    for (int64_t k = terms[0]; k < terms[1]; k++)
+      _mm512_store_ps(to + k * width, _mm512_maskz_loadu_ps(lanes(rows), from + k * m->leading + row));
+    return;
+  }
+  for (int64_t k = terms[0]; k < terms[1]; k += LANES) {
+    __m512 x[16];
+    const int64_t count = int64_min(LANES, terms[1] - k);
+    for (int r = 0; r < 16; r++)
+      x[r] = r < rows ? _mm512_maskz_loadu_ps(lanes(count), from + (row + r) * m->leading + k) : _mm512_setzero_ps();
+    turn(x);
+    for (int r = 0; r < count; r++) _mm512_store_ps(to + (k + r) * width, x[r]);
+  }
+}
+
+void gemm_stream_pack(const int64_t size[static 3], bool transpose_rhs, const gemm_matrix *lhs, int64_t part,
+                      float *packed) {
+  const units u = units_of(size, transpose_rhs);
+  const int64_t chunks = chunks_of(size[2]), unit = part / chunks, depth = part % chunks * PACKED_DEPTH;
+  const int64_t terms[2] = {depth, int64_min(size[2], depth + PACKED_DEPTH)};
+  const int64_t first = first_row(&u, unit), count = first_row(&u, unit + 1) - first;
+  for (int64_t lane = 0; lane < u.width; lane += LANES)
+    pack_lanes(lhs, first + lane, int64_max(0, count - lane), terms, u.width, packed + unit * u.width * size[2] + lane);
+}
+
+// --- what is copied and fetched beside the multiplications
+
+typedef struct ahead {
+  const float *from, *fetched;
+  float *to;
+  int64_t leading;
+  int64_t rows;                    // that are still to be copied
+  int64_t lines, left;             // of a row that is fetched, and how many of them are left
+  __mmask16 masks[PIECE / LANES];  // of the columns that a row has
+} ahead;
+
+// A row of a strip, or of the terms of a column; as many lines are fetched.
+AVX512 INLINE void copy_row(bool is_turned, ahead *a) {
+  const int vectors = is_turned ? PIECE / LANES : STRIP / LANES;
+#pragma GCC unroll 4
+  for (int v = 0; v < vectors; v++) {
+    _mm_prefetch((const char *)(a->fetched + v * LANES), _MM_HINT_T1);
+    _mm512_store_ps(a->to + v * LANES, _mm512_maskz_loadu_ps(a->masks[v], a->from + v * LANES));
+  }
+  a->from += a->leading;
+  a->to += is_turned ? COPIED : STRIP;
+  a->fetched += vectors * LANES;
+  a->left -= vectors;
+  if (a->left > 0) return;
+  a->left = a->lines;
+  a->fetched += a->leading - a->lines * LANES;
+}
+
+AVX512 static void copy_rest(bool is_turned, ahead *a) {
+  for (; a->rows > 0; a->rows--) copy_row(is_turned, a);
+}
+
+// --- blocks in registers
+
+typedef struct block {
+  const float *rows, *columns;
+  float *sums;  // [rows][STRIP]
+  int64_t depth;
+  bool adds;
+} block;
+
+// One term. Its rows lie side by side if they were packed; copied ones lie one behind the other.
+AVX512 INLINE void add_term(int count, bool is_turned, const float *rows, const float *columns, __m512 sums[ROWS][2]) {
+  const __m512 low = _mm512_load_ps(columns), high = _mm512_load_ps(columns + LANES);
+#pragma GCC unroll 13
+  for (int r = 0; r < count; r++) {
+    const __m512 x = _mm512_set1_ps(rows[is_turned ? r * COPIED : r]);
+    sums[r][0] = _mm512_fmadd_ps(x, low, sums[r][0]);
+    sums[r][1] = _mm512_fmadd_ps(x, high, sums[r][1]);
+  }
+}
+
+// `count` rows, a constant of each caller. What is copied is kept in registers, too: what is computed for it takes
+// turns from the multiplications.
+AVX512 INLINE void multiply_count(int count, bool is_turned, const block *b, ahead *all) {
+  const int step = is_turned ? 1 : UNIT;
+  const float *rows = b->rows, *columns = b->columns;
+  ahead a = *all;
+  __m512 sums[ROWS][2];
+#pragma GCC unroll 13
+  for (int r = 0; r < count; r++) {
+    sums[r][0] = b->adds ? _mm512_load_ps(b->sums + r * STRIP) : _mm512_setzero_ps();
+    sums[r][1] = b->adds ? _mm512_load_ps(b->sums + r * STRIP + LANES) : _mm512_setzero_ps();
+  }
+  int64_t k = 0;
+  for (; k + SLOT <= b->depth; k += SLOT, rows += SLOT * step, columns += SLOT * STRIP) {
+#pragma GCC unroll 4
+    for (int n = 0; n < SLOT; n++) add_term(count, is_turned, rows + n * step, columns + n * STRIP, sums);
+    if (a.rows <= 0) continue;
+    copy_row(is_turned, &a);
+    a.rows--;
+  }
+  for (; k < b->depth; k++, rows += step, columns += STRIP) add_term(count, is_turned, rows, columns, sums);
+#pragma GCC unroll 13
+  for (int r = 0; r < count; r++) {
+    _mm512_store_ps(b->sums + r * STRIP, sums[r][0]);
+    _mm512_store_ps(b->sums + r * STRIP + LANES, sums[r][1]);
+  }
+  *all = a;
+}
+
+typedef void (*multiply_fn)(const block *b, ahead *a);
+
+#define MULTIPLY(count)                                                                                 \
+  AVX512 static void multiply_##count(const block *b, ahead *a) { multiply_count(count, false, b, a); } \
+  AVX512 static void multiply_turned_##count(const block *b, ahead *a) { multiply_count(count, true, b, a); }
+MULTIPLY(1)
+MULTIPLY(2)
+MULTIPLY(3)
+MULTIPLY(4)
+MULTIPLY(5)
+MULTIPLY(6)
+MULTIPLY(7)
+MULTIPLY(8)
+MULTIPLY(9)
+MULTIPLY(10)
+MULTIPLY(11)
+MULTIPLY(12)
+MULTIPLY(13)
+#define BOTH(count) [count] = {multiply_##count, multiply_turned_##count}
+static const multiply_fn multiply[ROWS + 1][2] = {BOTH(1), BOTH(2), BOTH(3),  BOTH(4),  BOTH(5),  BOTH(6), BOTH(7),
+                                                  BOTH(8), BOTH(9), BOTH(10), BOTH(11), BOTH(12), BOTH(13)};
+
+static void multiply_block(int64_t rows, bool is_turned, const block *b, ahead *a) { multiply[rows][is_turned](b, a); }
+
+// --- columns that are neighbours
+
+// A piece of a strip: terms from `depth` on of the strip of a group of columns.
+typedef struct place {
+  int64_t group, depth, strip;
+} place;
+
+typedef struct walk {
+  const int64_t *size;
+  int64_t columns, begin, end;
+  const float *packed, *right;
+  int64_t leading;
+  units left;
+  float *pieces[2], *sums;  // [strip][rows][STRIP]
+  float *result;
+  int64_t result_leading;
+} walk;
+
+static int64_t strips_of(const walk *w, int64_t group) {
+  return int64_min(STRIPS, int64_ceil_div(w->columns - group, STRIP));
+}
+
+static place next_piece(const walk *w, place p) {
+  if (++p.strip < strips_of(w, p.group)) return p;
+  p.strip = 0;
+  p.depth += PIECE;
+  if (p.depth < w->end) return p;
+  return (place){p.group + GEMM_STREAM_COLUMNS, w->begin, 0};
+}
+
+// The piece of all of a group's columns behind that of `p`.
+static place next_rows(const walk *w, place p) {
+  p.depth += PIECE;
+  return p.depth < w->end ? p : (place){p.group + GEMM_STREAM_COLUMNS, w->begin, p.strip};
+}
+
+static int64_t terms_of(const walk *w, const place *p) { return int64_min(PIECE, w->end - p->depth); }
+
+static const float *rows_at(const walk *w, const place *p) { return w->right + p->depth * w->leading + p->group; }
+
+// What is copied to `to` while the piece at `now` is multiplied, and fetched: a part of the rows that the strips of a
+// group share.
+static ahead ahead_of(const walk *w, const place *now, const place *next, float *to) {
+  const place fetched = next_rows(w, *now);
+  const int64_t columns = w->columns - next->group - next->strip * STRIP;
+  const int64_t strips = strips_of(w, fetched.group < w->columns ? fetched.group : now->group);
+  ahead a = {.from = rows_at(w, next) + next->strip * STRIP, .to = to, .leading = w->leading};
+  a.fetched = rows_at(w, &fetched) + PIECE * now->strip / strips * w->leading;
+  a.left = a.lines = strips * (STRIP / LANES);
+  for (int v = 0; v < STRIP / LANES; v++) a.masks[v] = lanes(columns - v * LANES);
+  return a;
+}
+
+AVX512 static void load_sums(const walk *w, const place *p, float *sums) {
+  const int64_t first = p->group + p->strip * STRIP;
+  for (int64_t r = 0; r < w->left.rows; r++)
+    for (int v = 0; v < STRIP; v += LANES)
+      _mm512_store_ps(sums + r * STRIP + v, _mm512_maskz_loadu_ps(lanes(w->columns - first - v),
+                                                                  w->result + r * w->result_leading + first + v));
+}
+
+AVX512 static void store_sums(const walk *w, const place *p, const float *sums) {
+  const int64_t first = p->group + p->strip * STRIP;
+  for (int64_t r = 0; r < w->left.rows; r++)
+    for (int v = 0; v < STRIP; v += LANES)
+      _mm512_mask_storeu_ps(w->result + r * w->result_leading + first + v, lanes(w->columns - first - v),
+                            _mm512_load_ps(sums + r * STRIP + v));
+}
+
+static void multiply_piece(const walk *w, const place *p, const float *piece, bool adds, ahead *a) {
+  const units *u = &w->left;
+  const int64_t terms = terms_of(w, p);
+  float *sums = w->sums + p->strip * u->rows * STRIP;
+  for (int64_t unit = 0; unit < u->count; unit++) {
+    const int64_t first = first_row(u, unit), count = first_row(u, unit + 1) - first;
+    const block b = {.rows = w->packed + (unit * w->size[2] + p->depth) * UNIT,
+                     .columns = piece,
+                     .sums = sums + first * STRIP,
+                     .depth = terms,
+                     .adds = adds};
+    multiply_block(count, false, &b, a);
+  }
+  copy_rest(false, a);
+}
+
+// The terms of a block of the depth; `adds`: to what is there.
+static void multiply_depth(walk *w, bool adds) {
+  place now = {0, w->begin, 0};
+  ahead a = ahead_of(w, &now, &now, w->pieces[0]);
+  a.fetched = rows_at(w, &now);
+  a.rows = terms_of(w, &now);
+  copy_rest(false, &a);
+  for (int number = 0; now.group < w->columns; number ^= 1) {
+    const place next = next_piece(w, now);
+    float *sums = w->sums + now.strip * w->left.rows * STRIP;
+    a = ahead_of(w, &now, &next, w->pieces[number ^ 1]);
+    a.rows = next.group < w->columns ? terms_of(w, &next) : 0;
+    if (adds && now.depth == w->begin) load_sums(w, &now, sums);
+    multiply_piece(w, &now, w->pieces[number], adds || now.depth > w->begin, &a);
+    if (now.depth + PIECE >= w->end) store_sums(w, &now, sums);
+    now = next;
+  }
+}
+
+static void multiply_streamed_columns(walk *w) {
+  const int64_t begin = w->begin, end = w->end, width = w->left.count * UNIT;
+  const int64_t step = int64_max(PIECE, LEFT_BLOCK / width / PIECE * PIECE);
+  for (int64_t depth = begin; depth < end; depth += step) {
+    w->begin = depth;
+    w->end = int64_min(end, depth + step);
+    multiply_depth(w, depth > begin);
+  }
+}
+
+// --- terms that are neighbours: a few columns' terms are a block's rows, and the result's rows its columns
+
+static int64_t count_at(const walk *w, int64_t column) { return int64_min(ROWS, w->columns - column); }
+
+static ahead terms_ahead(const walk *w, int64_t column, int64_t depth, float *to) {
+  ahead a = {.from = w->right + column * w->leading + depth, .to = to, .leading = w->leading};
+  a.left = a.lines = PIECE / LANES;
+  const int64_t fetched = depth + AHEAD * PIECE;
+  a.fetched = fetched < w->end ? a.from + AHEAD * PIECE : w->right + (column + ROWS) * w->leading + fetched - w->end;
+  for (int v = 0; v < PIECE / LANES; v++) a.masks[v] = lanes(w->end - depth - v * LANES);
+  return a;
+}
+
+static void multiply_terms(const walk *w, int64_t column, int64_t depth, const float *piece, ahead *a) {
+  const int64_t terms = int64_min(PIECE, w->end - depth);
+  for (int64_t strip = 0; strip < w->left.count; strip++) {
+    const block b = {.rows = piece,
+                     .columns = w->packed + (strip * w->size[2] + depth) * STRIP,
+                     .sums = w->sums + strip * ROWS * STRIP,
+                     .depth = terms,
+                     .adds = depth > w->begin};
+    multiply_block(count_at(w, column), true, &b, a);
+  }
+  copy_rest(true, a);
+}
+
+// Sums of `count` columns, which are rows here, sixteen rows of the result at a time.
+AVX512 static void store_turned(const walk *w, int64_t column) {
+  const int64_t count = count_at(w, column);
+  for (int64_t row = 0; row < w->left.rows; row += LANES) {
+    const float *sums = w->sums + row / STRIP * ROWS * STRIP + row % STRIP;
+    float *to = w->result + row * w->result_leading + column;
+    __m512 x[16];
+    for (int r = 0; r < 16; r++) x[r] = r < count ? _mm512_load_ps(sums + r * STRIP) : _mm512_setzero_ps();
+    turn(x);
+    for (int64_t r = 0; r < LANES && row + r < w->left.rows; r++)
+      _mm512_mask_storeu_ps(to + r * w->result_leading, lanes(count), x[r]);
+  }
+}
+
+static void multiply_streamed_terms(const walk *w) {
+  int number = 0;
+  ahead a = terms_ahead(w, 0, w->begin, w->pieces[0]);
+  a.rows = count_at(w, 0);
+  copy_rest(true, &a);
+  for (int64_t column = 0; column < w->columns; column += ROWS) {
+    for (int64_t depth = w->begin; depth < w->end; depth += PIECE, number ^= 1) {
+      const bool is_last = depth + PIECE >= w->end;
+      const int64_t next = is_last ? column + ROWS : column;
+      a = terms_ahead(w, next, is_last ? w->begin : depth + PIECE, w->pieces[number ^ 1]);
+      a.rows = count_at(w, next);
+      multiply_terms(w, column, depth, w->pieces[number], &a);
+    }
+    store_turned(w, column);
+  }
+}
+
+// --- the product
+
+bool gemm_stream_takes(const int64_t size[static 3], bool transpose_rhs) {
+  if (!cpu_level_has_avx512()) return false;
+  return size[0] >= LEAST_ROWS && size[0] <= MOST_ROWS && size[1] >= LEAST_COLUMNS && size[2] >= PIECE &&
+         size[1] * size[2] >= LEAST_RIGHT && (!transpose_rhs || size[0] * size[2] <= MOST_LEFT);
+}
+
+enum { STRIP_PIECE = PIECE * STRIP, TURNED_PIECE = ROWS * COPIED };
+
+int64_t gemm_stream_room(const int64_t size[static 3], bool transpose_rhs) {
+  if (transpose_rhs) return 2 * TURNED_PIECE + int64_ceil_div(size[0], STRIP) * ROWS * STRIP;
+  return 2 * STRIP_PIECE + STRIPS * size[0] * STRIP;
+}
+
+void gemm_stream_product(const int64_t size[static 3], const gemm_stream_tile *tile, const float *packed,
+                         const gemm_matrix *rhs, const gemm_sums *sums, float *room) {
+  const bool is_turned = rhs->is_transposed;
+  const int64_t piece = is_turned ? TURNED_PIECE : STRIP_PIECE;
+  walk w = {.size = size,
+            .columns = tile->columns,
+            .end = tile->end - tile->begin,
+            .right = rhs->data,
+            .leading = rhs->leading,
+            .left = units_of(size, is_turned),
+            .pieces = {room, room + piece},
+            .sums = room + 2 * piece,
+            .result = sums->data,
+            .result_leading = sums->leading};
+  w.packed = packed + tile->begin * w.left.width;
+  if (is_turned) multiply_streamed_terms(&w);
+  else multiply_streamed_columns(&w);
+}
+#else
+bool gemm_stream_takes(const int64_t size[static 3], bool transpose_rhs) {
+  (void)size;
+  (void)transpose_rhs;
+  return false;
+}
+
+// What is not taken needs nothing.
+int64_t gemm_stream_packed(const int64_t size[static 3], bool transpose_rhs) {
+  (void)size;
+  (void)transpose_rhs;
+  return 0;
+}
+
+int64_t gemm_stream_room(const int64_t size[static 3], bool transpose_rhs) {
+  return gemm_stream_packed(size, transpose_rhs);
+}
+
+int64_t gemm_stream_parts(const int64_t size[static 3], bool transpose_rhs) {
+  return gemm_stream_packed(size, transpose_rhs);
+}
+
+void gemm_stream_pack(const int64_t size[static 3], bool transpose_rhs, const gemm_matrix *lhs, int64_t part,
+                      float *packed) {
+  (void)size;
+  (void)transpose_rhs;
+  (void)lhs;
+  (void)part;
+  (void)packed;
+}
+
+void gemm_stream_product(const int64_t size[static 3], const gemm_stream_tile *tile, const float *packed,
+                         const gemm_matrix *rhs, const gemm_sums *sums, float *room) {
+  (void)size;
+  (void)tile;
+  (void)packed;
+  (void)rhs;
+  (void)sums;
+  (void)room;
+}
+#endif
