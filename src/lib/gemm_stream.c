@@ -5,6 +5,9 @@
 // that goes through as many neighbouring bytes as possible: two lines of each row of a matrix, one row after the other,
 // come at half the speed of eight.
 //
+// Sums are added up in blocks of the depth, as oneDNN does on machines with AVX-512: so a product has the same bits as
+// one that it multiplies, of which this one may be a part.
+//
 // Where the right side's columns are neighbours, strips of it are copied, and packed rows of the left side multiply
 // them. Where its terms are, the sides change places: a few of its rows are copied as they lie, they multiply strips
 // of the packed left side, and the block of sums is turned around when it is stored.
@@ -36,7 +39,7 @@ enum {
   LEAST_COLUMNS = 48,
   LEAST_RIGHT = 1 << 16,  // elements of the right side: a smaller one stays in caches near by
   MOST_LEFT = 1 << 18,    // elements of the left side, if all of it is read for each few rows of the right one
-  LEFT_BLOCK = 1 << 17,   // elements of the left side that are read for each group of columns
+  DEPTH = 384,            // of a block of terms
 };
 
 // Sixteen rows of sixteen become columns.
@@ -238,6 +241,12 @@ static const multiply_fn multiply[ROWS + 1][2] = {BOTH(1), BOTH(2), BOTH(3),  BO
 
 static void multiply_block(int64_t rows, bool is_turned, const block *b, ahead *a) { multiply[rows][is_turned](b, a); }
 
+// How many of the terms that are left make a block: the last two share theirs.
+static int64_t block_depth(int64_t left) {
+  if (left >= 2 * DEPTH) return DEPTH;
+  return left > DEPTH ? (left + 1) / 2 : left;
+}
+
 // --- columns that are neighbours
 
 // A piece of a strip: terms from `depth` on of the strip of a group of columns.
@@ -247,7 +256,8 @@ typedef struct place {
 
 typedef struct walk {
   const int64_t *size;
-  int64_t columns, begin, end;
+  int64_t columns, depth;
+  int64_t begin, end;  // of the block of terms
   const float *packed, *right;
   int64_t leading;
   units left;
@@ -291,23 +301,19 @@ static ahead ahead_of(const walk *w, const place *now, const place *next, float 
   return a;
 }
 
-AVX512 static void load_sums(const walk *w, const place *p, float *sums) {
+// `adds`: to the blocks of terms before.
+AVX512 static void store_sums(const walk *w, const place *p, bool adds, const float *sums) {
   const int64_t first = p->group + p->strip * STRIP;
   for (int64_t r = 0; r < w->left.rows; r++)
-    for (int v = 0; v < STRIP; v += LANES)
-      _mm512_store_ps(sums + r * STRIP + v, _mm512_maskz_loadu_ps(lanes(w->columns - first - v),
-                                                                  w->result + r * w->result_leading + first + v));
+    for (int v = 0; v < STRIP; v += LANES) {
+      const __mmask16 mask = lanes(w->columns - first - v);
+      float *to = w->result + r * w->result_leading + first + v;
+      const __m512 x = _mm512_load_ps(sums + r * STRIP + v);
+      _mm512_mask_storeu_ps(to, mask, adds ? _mm512_add_ps(_mm512_maskz_loadu_ps(mask, to), x) : x);
+    }
 }
 
-AVX512 static void store_sums(const walk *w, const place *p, const float *sums) {
-  const int64_t first = p->group + p->strip * STRIP;
-  for (int64_t r = 0; r < w->left.rows; r++)
-    for (int v = 0; v < STRIP; v += LANES)
-      _mm512_mask_storeu_ps(w->result + r * w->result_leading + first + v, lanes(w->columns - first - v),
-                            _mm512_load_ps(sums + r * STRIP + v));
-}
-
-static void multiply_piece(const walk *w, const place *p, const float *piece, bool adds, ahead *a) {
+static void multiply_piece(const walk *w, const place *p, const float *piece, ahead *a) {
   const units *u = &w->left;
   const int64_t terms = terms_of(w, p);
   float *sums = w->sums + p->strip * u->rows * STRIP;
@@ -317,14 +323,13 @@ static void multiply_piece(const walk *w, const place *p, const float *piece, bo
                      .columns = piece,
                      .sums = sums + first * STRIP,
                      .depth = terms,
-                     .adds = adds};
+                     .adds = p->depth > w->begin};
     multiply_block(count, false, &b, a);
   }
   copy_rest(false, a);
 }
 
-// The terms of a block of the depth; `adds`: to what is there.
-static void multiply_depth(walk *w, bool adds) {
+static void multiply_depth(const walk *w, bool adds) {
   place now = {0, w->begin, 0};
   ahead a = ahead_of(w, &now, &now, w->pieces[0]);
   a.fetched = rows_at(w, &now);
@@ -335,20 +340,16 @@ static void multiply_depth(walk *w, bool adds) {
     float *sums = w->sums + now.strip * w->left.rows * STRIP;
     a = ahead_of(w, &now, &next, w->pieces[number ^ 1]);
     a.rows = next.group < w->columns ? terms_of(w, &next) : 0;
-    if (adds && now.depth == w->begin) load_sums(w, &now, sums);
-    multiply_piece(w, &now, w->pieces[number], adds || now.depth > w->begin, &a);
-    if (now.depth + PIECE >= w->end) store_sums(w, &now, sums);
+    multiply_piece(w, &now, w->pieces[number], &a);
+    if (now.depth + PIECE >= w->end) store_sums(w, &now, adds, sums);
     now = next;
   }
 }
 
 static void multiply_streamed_columns(walk *w) {
-  const int64_t begin = w->begin, end = w->end, width = w->left.count * UNIT;
-  const int64_t step = int64_max(PIECE, LEFT_BLOCK / width / PIECE * PIECE);
-  for (int64_t depth = begin; depth < end; depth += step) {
-    w->begin = depth;
-    w->end = int64_min(end, depth + step);
-    multiply_depth(w, depth > begin);
+  for (w->begin = 0; w->begin < w->depth; w->begin = w->end) {
+    w->end = w->begin + block_depth(w->depth - w->begin);
+    multiply_depth(w, w->begin > 0);
   }
 }
 
@@ -356,33 +357,44 @@ static void multiply_streamed_columns(walk *w) {
 
 static int64_t count_at(const walk *w, int64_t column) { return int64_min(ROWS, w->columns - column); }
 
-static ahead terms_ahead(const walk *w, int64_t column, int64_t depth, float *to) {
+// What is copied next are the terms from `depth` on, of the columns from `column` on, up to the end of their block.
+static ahead terms_ahead(const walk *w, int64_t column, int64_t depth, int64_t end, float *to) {
   ahead a = {.from = w->right + column * w->leading + depth, .to = to, .leading = w->leading};
-  a.left = a.lines = PIECE / LANES;
   const int64_t fetched = depth + AHEAD * PIECE;
-  a.fetched = fetched < w->end ? a.from + AHEAD * PIECE : w->right + (column + ROWS) * w->leading + fetched - w->end;
-  for (int v = 0; v < PIECE / LANES; v++) a.masks[v] = lanes(w->end - depth - v * LANES);
+  a.rows = count_at(w, column);
+  a.left = a.lines = PIECE / LANES;
+  a.fetched =
+      fetched < w->depth ? a.from + AHEAD * PIECE : w->right + (column + ROWS) * w->leading + fetched - w->depth;
+  for (int v = 0; v < PIECE / LANES; v++) a.masks[v] = lanes(end - depth - v * LANES);
   return a;
 }
 
 static void multiply_terms(const walk *w, int64_t column, int64_t depth, const float *piece, ahead *a) {
-  const int64_t terms = int64_min(PIECE, w->end - depth);
   for (int64_t strip = 0; strip < w->left.count; strip++) {
     const block b = {.rows = piece,
                      .columns = w->packed + (strip * w->size[2] + depth) * STRIP,
                      .sums = w->sums + strip * ROWS * STRIP,
-                     .depth = terms,
+                     .depth = int64_min(PIECE, w->end - depth),
                      .adds = depth > w->begin};
     multiply_block(count_at(w, column), true, &b, a);
   }
   copy_rest(true, a);
 }
 
-// Sums of `count` columns, which are rows here, sixteen rows of the result at a time.
-AVX512 static void store_turned(const walk *w, int64_t column) {
+// The sums of a block of terms to those of the blocks before.
+AVX512 static void add_sums(const walk *w, float *total) {
+  const int64_t count = w->left.count * ROWS * STRIP;
+  for (int64_t k = 0; k < count; k += LANES) {
+    const __m512 x = _mm512_load_ps(w->sums + k);
+    _mm512_store_ps(total + k, w->begin > 0 ? _mm512_add_ps(_mm512_load_ps(total + k), x) : x);
+  }
+}
+
+// Sums of a few columns, which are rows here, sixteen rows of the result at a time.
+AVX512 static void store_turned(const walk *w, int64_t column, const float *total) {
   const int64_t count = count_at(w, column);
   for (int64_t row = 0; row < w->left.rows; row += LANES) {
-    const float *sums = w->sums + row / STRIP * ROWS * STRIP + row % STRIP;
+    const float *sums = total + row / STRIP * ROWS * STRIP + row % STRIP;
     float *to = w->result + row * w->result_leading + column;
     __m512 x[16];
     for (int r = 0; r < 16; r++) x[r] = r < count ? _mm512_load_ps(sums + r * STRIP) : _mm512_setzero_ps();
@@ -392,20 +404,32 @@ AVX512 static void store_turned(const walk *w, int64_t column) {
   }
 }
 
-static void multiply_streamed_terms(const walk *w) {
+// The terms of a block of one column's, and what is copied behind each piece of them.
+static void multiply_term_block(const walk *w, int64_t column, int *number) {
+  for (int64_t depth = w->begin; depth < w->end; depth += PIECE, *number ^= 1) {
+    int64_t next = depth + PIECE, next_end = w->end, next_column = column;
+    if (next >= w->end) {
+      next = w->end < w->depth ? w->end : 0;
+      next_column = w->end < w->depth ? column : column + ROWS;
+      next_end = next + block_depth(w->depth - next);
+    }
+    ahead a = terms_ahead(w, next_column, next, next_end, w->pieces[*number ^ 1]);
+    multiply_terms(w, column, depth, w->pieces[*number], &a);
+  }
+}
+
+static void multiply_streamed_terms(walk *w) {
   int number = 0;
-  ahead a = terms_ahead(w, 0, w->begin, w->pieces[0]);
-  a.rows = count_at(w, 0);
+  float *total = w->sums + w->left.count * ROWS * STRIP;
+  ahead a = terms_ahead(w, 0, 0, block_depth(w->depth), w->pieces[0]);
   copy_rest(true, &a);
   for (int64_t column = 0; column < w->columns; column += ROWS) {
-    for (int64_t depth = w->begin; depth < w->end; depth += PIECE, number ^= 1) {
-      const bool is_last = depth + PIECE >= w->end;
-      const int64_t next = is_last ? column + ROWS : column;
-      a = terms_ahead(w, next, is_last ? w->begin : depth + PIECE, w->pieces[number ^ 1]);
-      a.rows = count_at(w, next);
-      multiply_terms(w, column, depth, w->pieces[number], &a);
+    for (w->begin = 0; w->begin < w->depth; w->begin = w->end) {
+      w->end = w->begin + block_depth(w->depth - w->begin);
+      multiply_term_block(w, column, &number);
+      add_sums(w, total);
     }
-    store_turned(w, column);
+    store_turned(w, column, total);
   }
 }
 
@@ -420,7 +444,7 @@ bool gemm_stream_takes(const int64_t size[static 3], bool transpose_rhs) {
 enum { STRIP_PIECE = PIECE * STRIP, TURNED_PIECE = ROWS * COPIED };
 
 int64_t gemm_stream_room(const int64_t size[static 3], bool transpose_rhs) {
-  if (transpose_rhs) return 2 * TURNED_PIECE + int64_ceil_div(size[0], STRIP) * ROWS * STRIP;
+  if (transpose_rhs) return 2 * (TURNED_PIECE + int64_ceil_div(size[0], STRIP) * ROWS * STRIP);
   return 2 * STRIP_PIECE + STRIPS * size[0] * STRIP;
 }
 
@@ -430,7 +454,7 @@ void gemm_stream_product(const int64_t size[static 3], const gemm_stream_tile *t
   const int64_t piece = is_turned ? TURNED_PIECE : STRIP_PIECE;
   walk w = {.size = size,
             .columns = tile->columns,
-            .end = tile->end - tile->begin,
+            .depth = tile->end - tile->begin,
             .right = rhs->data,
             .leading = rhs->leading,
             .left = units_of(size, is_turned),
