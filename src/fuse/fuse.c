@@ -14,6 +14,7 @@
 #include "fuse/reduction_order.h"
 #include "fuse/reduction_splitter.h"
 #include "fuse/scatter_winners.h"
+#include "fuse/tile_loops.h"
 #include "fuse/tile_products.h"
 #include "fuse/trip_count.h"
 #include "hlo/dot_form.h"
@@ -176,6 +177,7 @@ static heddle_status find_clusters(arena *scratch, computation *c, const target_
   TRY(choose_roles(scratch, c, target, refused, graph));
   if (fuse_library_operands(graph)) TRY(choose_roles(scratch, c, target, refused, graph));
   graph->is_careful = is_careful;
+  graph->saves_memory = tile_loops_stand_in(c->module);
   fuse_library_epilogues(graph);
   find_stored(graph);
   fuse_clusters(graph, kernel_hero_exists(target->kind, HERO_LOOPS));

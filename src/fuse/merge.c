@@ -326,6 +326,7 @@ static bool stores_too_many(cluster_graph *g, int l, int r) {
 bool merge_siblings(cluster_graph *g, int l, int r) {
   if (are_apart(g, l, r) || (both_traits(g, l, r) & (CLUSTER_SCATTERS | CLUSTER_UPDATES | CLUSTER_IS_TILED)))
     return false;
+  if (g->saves_memory && !(common_traits(g, l, r) & CLUSTER_REDUCES)) return false;
   if (reads_elsewhere(g, l, r) || reads_elsewhere(g, r, l)) return false;
   if (both_traits(g, l, r) & CLUSTER_REDUCES) {
     bool is_one_pass = !((both_traits(g, l, r))&CLUSTER_ROW_PASSES) && reduce_alike(g, l, r);

@@ -23,3 +23,12 @@ bool tile_loops_has(const instruction *loop) {
   const str *text = attributes_raw(loop->attributes, NAME);
   return text && str_starts_with(*text, MARK);
 }
+
+bool tile_loops_stand_in(const module *m) {
+  for (int c = 0; c < m->computations.size; c++) {
+    const instruction_list *all = &m->computations.data[c]->instructions;
+    for (int k = 0; k < all->size; k++)
+      if (all->data[k]->opcode == HLO_WHILE && tile_loops_has(all->data[k])) return true;
+  }
+  return false;
+}

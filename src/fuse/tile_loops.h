@@ -8,4 +8,7 @@
 void tile_loops_mark(instruction *loop);
 bool tile_loops_has(const instruction *loop);
 
+// Whether the module has such a loop: then memory is short in all of it.
+bool tile_loops_stand_in(const module *m);
+
 #endif

@@ -312,6 +312,49 @@ static void order_from_root(scheduler *s, number_list *out) {
   for (int k = 0; k < s->count; k++) descend_from(s, k, entered, out);
 }
 
+// --- what only makes room
+
+// Room for the results of a loop over tiles, and the tuple that the loop takes, are nothing before the loop runs.
+static bool makes_room(const scheduler *s, int number) {
+  const instruction *i = s->instructions[number].instruction;
+  if (i->users.size == 0 || i->control_predecessors.size > 0) return false;
+  return i->opcode == HLO_TUPLE || (i->opcode == HLO_CUSTOM_CALL && i->operand_count == 0 &&
+                                    str_is(i->attributes->custom_call_target, LHLO_ALLOCATE_BUFFER));
+}
+
+// The number of the `k`-th instruction that `i` waits for.
+static int before(const instruction *i, int k) {
+  return (int)(k < i->operand_count ? i->operands[k] : i->control_predecessors.data[k - i->operand_count])->mark;
+}
+
+// Puts an instruction in front of all that is there, and in front of it what makes room for it alone.
+static void put_in_front(scheduler *s, int number, int *waiting, number_list *backwards) {
+  number_list work = {0};
+  vec_push(s->arena, &work, number);
+  while (work.size > 0) {
+    const int x = vec_pop(&work);
+    const instruction *i = s->instructions[x].instruction;
+    vec_push(s->arena, backwards, x);
+    for (int k = 0; k < i->operand_count + i->control_predecessors.size; k++) {
+      const int of = before(i, k);
+      if (makes_room(s, of) && --waiting[of] == 0) vec_push(s->arena, &work, of);
+    }
+  }
+}
+
+// Room is made right before who uses it first.
+static void make_room_late(scheduler *s, number_list *order) {
+  int *waiting = arena_array(s->arena, int, s->count);
+  number_list backwards = {0};
+  for (int k = 0; k < s->count; k++) {
+    const instruction *i = s->instructions[k].instruction;
+    for (int o = 0; o < i->operand_count + i->control_predecessors.size; o++) waiting[before(i, o)]++;
+  }
+  for (int k = order->size; k-- > 0;)
+    if (!makes_room(s, order->data[k])) put_in_front(s, order->data[k], waiting, &backwards);
+  for (int k = 0; k < order->size; k++) order->data[k] = backwards.data[order->size - 1 - k];
+}
+
 // --- the best one
 
 // Most bytes live at a time when every value lives from its instruction to its last reader, and the bytes copied since
@@ -352,6 +395,7 @@ static int64_t best_order(scheduler *s, number_list *best) {
     number_list order = {0};
     int64_t copied;
     ways[k](s, &order);
+    make_room_late(s, &order);
     int64_t peak = peak_of(s, &order, &copied);
     if (peak > least || (peak == least && copied >= least_copied)) continue;
     *best = order;

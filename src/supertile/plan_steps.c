@@ -42,7 +42,7 @@ static instruction *found(const finder *f, const instruction *i, int element) {
 
 static void note(finder *f, const instruction *planned, int element, const lhlo_slice *s) {
   instruction *i = found(f, planned, element);
-  if (!i) return;
+  if (!i || i->opcode == HLO_BITCAST) return;  // a bitcast is another name for the same bytes
   stored_value *v = arena_new(f->out->arena, stored_value);
   *v = (stored_value){s->is_temporary, kernel_buffer_bytes(s->shape)};
   ptr_map_put(f->out->arena, &f->out->stored, i, v);
@@ -139,6 +139,7 @@ static bool is_returned(const instruction *i, int depth) {
 }
 
 bool plan_steps_is_temporary(const plan_steps *p, const instruction *i) {
+  while (i->opcode == HLO_BITCAST) i = i->operands[0];  // another name for the same bytes
   const bool is_name = i->opcode == HLO_GET_TUPLE_ELEMENT && i->operands[0]->opcode == HLO_PARAMETER;
   const stored_value *v = plan_steps_stored(p, i);
   if (i->opcode == HLO_CONSTANT) return false;

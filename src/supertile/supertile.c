@@ -12,16 +12,30 @@
 #include "supertile/tile_loop.h"
 
 // Rounds of an attempt, and how far behind a step that does not fit the bottom of its loop is looked for.
-enum { MOST_ROUNDS = 8, MOST_BEHIND = 8 };
+enum { MOST_ROUNDS = 12, MOST_BEHIND = 8, MOST_BEHIND_DEEP = 24 };
 
 // Values that live across a step and are looked at to be computed again.
 enum { MOST_KEPT = 8 };
 
-// Regions that may be asked for before the search gives up: some seconds.
-enum { MOST_ASKED = 5000000 };
+// Regions that may be asked for before an attempt and the whole search give up: some seconds.
+enum { MOST_ASKED_BY_ONE = 2000000, MOST_ASKED = 8000000 };
 
-// The estimates' share of the limit, in the order in which they are tried.
-static const double shares[] = {1.0, 1.0, 1.0, 0.85, 0.7, 0.5, 0.35, 0.2, 0.1};
+// What an attempt does with a step that does not fit. Near: the loop ends at the step, or as little behind it as helps,
+// and fits. Deep: it ends where it leaves least to do and takes in all that it can; its body is tiled in turn.
+typedef enum tile_reach { REACH_NEAR, REACH_DEEP } tile_reach;
+
+static const char *const reach_names[] = {"near", "deep"};
+
+typedef struct tile_manner {
+  double share;  // of the limit, that estimates are held to
+  tile_reach reach;
+} tile_manner;
+
+// In the order in which they are tried.
+static const tile_manner attempts[] = {{1.0, REACH_NEAR},  {1.0, REACH_NEAR},  {1.0, REACH_DEEP},  {1.0, REACH_NEAR},
+                                       {0.85, REACH_DEEP}, {0.85, REACH_NEAR}, {0.7, REACH_NEAR},  {0.7, REACH_DEEP},
+                                       {0.5, REACH_NEAR},  {0.35, REACH_NEAR}, {0.35, REACH_DEEP}, {0.2, REACH_NEAR},
+                                       {0.1, REACH_NEAR}};
 
 // What the loop of a name took more than was estimated, at its worst step: over all earlier attempts, and in this one.
 typedef struct loop_excess {
@@ -40,6 +54,7 @@ typedef struct supertiling {
   heddle_status refused;  // of the closest attempt
   int64_t least;          // what that takes
   int64_t asked;          // regions, by all attempts
+  int64_t most_asked;     // before the attempt at hand gives up
 } supertiling;
 
 static void peaks_of(const lhlo_program *p, int64_t *out) {
@@ -177,6 +192,51 @@ static bool is_unread(const tile_search *s, const instruction *user) {
   return is_left || ptr_map_has(&s->dead, user);
 }
 
+// --- deep loops
+
+typedef struct remaining {
+  const supertiling *tiling;
+  const tile_search *search;
+} remaining;
+
+// Of the largest step of the computation that does not fit and that the group does not compute in place of it.
+static int64_t bytes_left(const void *argument, const tile_group *g) {
+  const remaining *r = argument;
+  arena *a = r->search->arena;
+  int64_t most = 0;
+  ptr_map covered = {0};
+  for (int k = 0; k < g->members.size; k++)
+    if (!g->members.data[k].is_repeated) ptr_map_put(a, &covered, g->members.data[k].instruction, a);
+  for (int k = 0; k < r->search->steps->steps.size; k++) {
+    const plan_step *x = &r->search->steps->steps.data[k];
+    if (x->footprint_bytes <= most || step_fits(r->tiling, x) || !x->bottom) continue;
+    if (x->bottom->parent != g->bottom->parent || ptr_map_has(&r->search->dead, x->bottom)) continue;
+    if (!ptr_map_has(&covered, x->bottom)) most = x->footprint_bytes;
+  }
+  return most;
+}
+
+// The loop around the step that leaves least to do, of all that end at it or behind it.
+static bool find_deep(const supertiling *t, tile_search *s, double share, tile_try *x) {
+  const remaining of = {t, s};
+  const tile_choice_rest rest = {x->bottom, bytes_left, &of};
+  tile_try next = *x;
+  bool found = false;
+  int64_t least = INT64_MAX;
+  tile_group best;
+  for (int k = 0; k < MOST_BEHIND_DEEP; k++) {
+    if (k > 0) next.bottom = next_stored(s, next.bottom);
+    next.step = next.bottom ? plan_steps_of(s->steps, next.bottom) : NULL;
+    if (!next.step || !is_free(t, s, next.bottom)) break;
+    const tile_budget budget = budget_of(t, share, next.bottom, next.step);
+    if (!tile_choice_find_deep(s, next.bottom, &rest, &budget, &best, &least)) continue;
+    *x = next;
+    found = true;
+  }
+  if (found) x->group = best;
+  return found;
+}
+
 // Members that nobody else needs: consumers come before producers.
 static void bury(tile_search *s, const tile_group *g) {
   for (int k = 0; k < g->members.size; k++) {
@@ -254,7 +314,7 @@ static heddle_status compute_again(supertiling *t, tile_search *s, const instruc
   return status_ok();
 }
 
-static heddle_status tile_step(supertiling *t, tile_search *s, const plan_step *step, double share, bool *changed) {
+static heddle_status tile_step(supertiling *t, tile_search *s, const plan_step *step, tile_manner how, bool *changed) {
   if (step->bottom && step->bottom->opcode == HLO_WHILE && step->bottom->parent && !tile_loops_has(step->bottom)) {
     // A kernel that is a loop holds all that its turns read: it becomes a loop of kernels, which can be tiled.
     tile_loops_mark(step->bottom);
@@ -263,7 +323,9 @@ static heddle_status tile_step(supertiling *t, tile_search *s, const plan_step *
   }
   tile_try x = {.bottom = step->bottom && step->bottom->parent ? tile_choice_bottom(step->bottom) : NULL, .step = step};
   if (!is_free(t, s, x.bottom)) return status_ok();
-  if (is_small(t, step) || !find_group(t, s, share, &x)) return compute_again(t, s, x.bottom, share, changed);
+  const bool is_found = !is_small(t, step) &&
+                        (how.reach == REACH_DEEP ? find_deep(t, s, how.share, &x) : find_group(t, s, how.share, &x));
+  if (!is_found) return compute_again(t, s, x.bottom, how.share, changed);
   *changed = true;
   return make_loop(t, s, &x);
 }
@@ -283,7 +345,7 @@ static bool drop_calls(const tile_search *s, module *m) {
   return any;
 }
 
-static heddle_status run_round(supertiling *t, arena *scratch, module *m, const lhlo_program *plan, double share,
+static heddle_status run_round(supertiling *t, arena *scratch, module *m, const lhlo_program *plan, tile_manner how,
                                bool *changed) {
   plan_steps steps;
   t->kept = (ptr_map){0};
@@ -294,9 +356,9 @@ static heddle_status run_round(supertiling *t, arena *scratch, module *m, const 
   for (int k = 0; k < m->computations.size; k++) tile_search_number(&s, m->computations.data[k]);
   for (int k = steps.steps.size; k-- > 0;) {
     const plan_step *step = &steps.steps.data[k];
-    if (step_fits(t, step) || maps.asked >= MOST_ASKED) continue;
+    if (step_fits(t, step) || maps.asked >= t->most_asked) continue;
     learn(t, step);
-    TRY(tile_step(t, &s, step, share, changed));
+    TRY(tile_step(t, &s, step, how, changed));
   }
   t->asked = maps.asked;
   TRY(pass_apply(&opt_dead_code, m));
@@ -346,8 +408,9 @@ static heddle_status refuse(const supertiling *t, const module *m, const lhlo_pr
 }
 
 // Tiles `m` as far as that helps. *fit: its plan is within the limit; else the closest plan's error is kept.
-static heddle_status attempt(supertiling *t, module *m, double share, bool *fit) {
+static heddle_status attempt(supertiling *t, module *m, tile_manner how, bool *fit) {
   *fit = false;
+  t->most_asked = t->asked + MOST_ASKED_BY_ONE;
   t->done = (ptr_map){0};
   settle_excess(t);
   for (int round = 0; round < MOST_ROUNDS; round++) {
@@ -357,7 +420,7 @@ static heddle_status attempt(supertiling *t, module *m, double share, bool *fit)
     heddle_status s = plan_copy(t, scratch, m, &plan);
     if (round > 0 && heddle_status_code(s) == HEDDLE_UNIMPLEMENTED) {
       // What was made of the program has no code: another attempt may do without.
-      log_print(2, "share %g, round %d: %s", share, round, status_brief(s));
+      log_print(2, "share %g, %s, round %d: %s", how.share, reach_names[how.reach], round, status_brief(s));
       heddle_status_free(s);
       arena_destroy(scratch);
       break;
@@ -375,10 +438,10 @@ static heddle_status attempt(supertiling *t, module *m, double share, bool *fit)
       }
       if (log_level() >= 2) {
         heddle_status worst = refuse(t, m, plan);
-        log_print(2, "share %g, round %d: %s", share, round, status_brief(worst));
+        log_print(2, "share %g, %s, round %d: %s", how.share, reach_names[how.reach], round, status_brief(worst));
         heddle_status_free(worst);
       }
-      s = run_round(t, scratch, m, plan, share, &changed);
+      s = run_round(t, scratch, m, plan, how, &changed);
     }
     arena_destroy(scratch);
     TRY(s);
@@ -427,11 +490,11 @@ heddle_status supertile_run(module *m, const supertile_options *options, superti
   heddle_status s = pass_apply(&opt_dot_sums, m);  // as fusion begins, so that what it makes has a name here
   if (status_is_ok(s)) s = pass_apply(&opt_dead_code, m);
   if (status_is_ok(s)) s = find_natural(&t, m, &fit);
-  for (size_t k = 0; status_is_ok(s) && !fit && k < sizeof shares / sizeof *shares && t.asked < MOST_ASKED; k++) {
+  for (size_t k = 0; status_is_ok(s) && !fit && k < sizeof attempts / sizeof *attempts && t.asked < MOST_ASKED; k++) {
     arena *a = arena_create();
     module *copy = module_clone(a, m);
     t.tiled.size = 0;
-    s = attempt(&t, copy, shares[k], &fit);
+    s = attempt(&t, copy, attempts[k], &fit);
     if (status_is_ok(s) && fit) adopt(m, copy);
     arena_destroy(a);
   }

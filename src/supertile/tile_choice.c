@@ -174,6 +174,54 @@ bool tile_choice_find(tile_search *s, instruction *bottom, const tile_budget *bu
   return found;
 }
 
+bool tile_choice_is_member(const tile_group *g, const instruction *i) {
+  for (int k = 0; k < g->members.size; k++)
+    if (g->members.data[k].instruction == i) return true;
+  return false;
+}
+
+// Bytes that are needed somewhere when the group is a loop; half of what there is, is as good as none.
+static int64_t most_left(const tile_choice_rest *rest, const tile_budget *budget, const tile_group *g) {
+  int64_t most = g->fits ? budget->needed / 2 : g->least_bytes;
+  if (most < budget->needed / 2) most = budget->needed / 2;
+  const int64_t others = rest->bytes(rest->argument, g);
+  return others > most ? others : most;
+}
+
+static bool is_better(const tile_group *g, int64_t left, const tile_group *than, int64_t than_left) {
+  if (left != than_left) return left < than_left;
+  if (g->fits != than->fits) return g->fits;
+  return cost_of(g) < cost_of(than) - 0.01;
+}
+
+bool tile_choice_find_deep(tile_search *s, instruction *bottom, const tile_choice_rest *rest, const tile_budget *budget,
+                           tile_group *best, int64_t *least) {
+  const shape *array = array_of(bottom);
+  bool found = false;
+  s->most_asked = s->maps->asked + MOST_ASKED_FOR_ONE;
+  s->small_bytes = budget->needed / SMALL_PART;
+  for (int repeats = 0; repeats < 2; repeats++) {
+    probe p = {.search = s, .bottom = bottom, .budget = budget, .most_stored = MOST_STORED};
+    s->may_repeat = repeats;
+    for (p.dim = 0; p.dim < array->rank; p.dim++) {
+      for (int64_t tile = (array->dims[p.dim] + 1) / 2; tile > 0 && array->dims[p.dim] > 1; tile /= 2) {
+        tile_group g = {0};
+        const bool fit = try_tile(&p, tile, &g);
+        g.fits = fit;
+        if (g.members.size == 0 || !tile_choice_is_member(&g, rest->step)) continue;
+        const int64_t left = most_left(rest, budget, &g);
+        if (*least != INT64_MAX && !is_better(&g, left, best, *least)) continue;
+        *least = left;
+        *best = g;
+        found = true;
+        if (fit) break;
+      }
+    }
+  }
+  s->may_repeat = false;
+  return found;
+}
+
 bool tile_choice_find_with(tile_search *s, instruction *bottom, const instruction *with, const tile_budget *budget,
                            tile_group *out) {
   s->may_repeat = true;
@@ -181,10 +229,8 @@ bool tile_choice_find_with(tile_search *s, instruction *bottom, const instructio
   s->small_bytes = budget->needed / SMALL_PART;
   bool found = choose_fitting(s, bottom, budget, out);
   s->may_repeat = false;
-  bool has = false;
-  for (int k = 1; found && k < out->members.size; k++) has |= out->members.data[k].instruction == with;
   out->fits = found;
-  return found && has;
+  return found && tile_choice_is_member(out, with);
 }
 
 void tile_choice_print(text *out, const fuse_groups *groups, const tile_group *g) {

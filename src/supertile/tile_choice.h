@@ -25,6 +25,20 @@ bool tile_choice_find(tile_search *s, instruction *bottom, const tile_budget *bu
 bool tile_choice_find_with(tile_search *s, instruction *bottom, const instruction *with, const tile_budget *budget,
                            tile_group *out);
 
+// What a group leaves to do: the bytes of the largest step that does not fit and is none of its members.
+typedef struct tile_choice_rest {
+  const instruction *step;  // that has to be a member
+  int64_t (*bytes)(const void *argument, const tile_group *g);
+  const void *argument;
+} tile_choice_rest;
+
+// The tiling that leaves least bytes to any step, with all producers that can join, whether it fits or its body has to
+// be tiled in turn. *least and *best are those of other bottoms and are set if this one has a better one: then true.
+bool tile_choice_find_deep(tile_search *s, instruction *bottom, const tile_choice_rest *rest, const tile_budget *budget,
+                           tile_group *best, int64_t *least);
+
+bool tile_choice_is_member(const tile_group *g, const instruction *i);
+
 // What was chosen, as --emit=tiling prints it.
 void tile_choice_print(text *out, const fuse_groups *groups, const tile_group *g);
 
