@@ -1,10 +1,10 @@
 // One module under measurement: a process that does what lines on standard input say and answers each with one line.
 //
-//   bench_kernel MODULE [--exact] [--threads=N] [--codegen=WHO] [--cpu=LEVEL] --input=@in0.npy ...
+//   bench_kernel MODULE [--exact] [--threads=N] [--codegen=WHO] [--cpu=LEVEL] [--passes] --input=@in0.npy ...
 //
 // MODULE is in any format.
 //
-//   compile      text to runnable, anew:  compile SECONDS parse=SECONDS plan=SECONDS ...
+//   compile      text to runnable, anew:  compile SECONDS cpu=SECONDS parse=SECONDS plan=SECONDS ...
 //   run N        best of N runs:          run SECONDS cpu=SECONDS       by the clock, and of all its threads together
 //   copy         a plain copy of the same traffic:  copy SECONDS
 //   write PREFIX the last results as PREFIX0000.npy, …: written
@@ -26,7 +26,7 @@
 typedef struct bench {
   flag_list inputs;
   int threads;
-  bool exact, unbound, random;
+  bool exact, unbound, random, passes;
   const char *codegen_name, *cpu;
   target_codegen codegen;
   const char *path;
@@ -34,6 +34,7 @@ typedef struct bench {
   arena *arena;  // of the compiled program; a new one for each compilation
   compiled program;
   run bound;
+  pass_control control;  // of the last compilation
 } bench;
 
 static void release(bench *b) {
@@ -61,26 +62,29 @@ static heddle_status bind_inputs(bench *b, const module *m) {
   return s;
 }
 
-static void print_stages(double seconds, double parse, const compile_times *times) {
-  printf("compile %.9f parse=%.9f", seconds, parse);
+static void print_stages(double seconds, double busy, double parse, const compile_times *times) {
+  printf("compile %.9f cpu=%.9f parse=%.9f", seconds, busy, parse);
   for (int i = 0; i < times->count; i++) printf(" %s=%.9f", times->stages[i].name, times->stages[i].seconds);
   printf("\n");
 }
 
 static heddle_status compile_in(bench *b) {
-  double start = log_seconds();
+  double start = log_seconds(), busy = log_cpu_seconds();
   module *m;
   TRY(import_module(b->arena, b->path, b->source, NULL, &m));
   double parsed = log_seconds();
-  TRY(compile_module(b->arena, m, &(compile_options){.exact = b->exact, .threads = b->threads, .codegen = b->codegen},
-                     &b->program));
+  b->control = (pass_control){.bisect = -1, .time = true};
+  const compile_options options = {
+      .exact = b->exact, .threads = b->threads, .codegen = b->codegen, .control = b->passes ? &b->control : NULL};
+  TRY(compile_module(b->arena, m, &options, &b->program));
   double end = log_seconds();
+  busy = log_cpu_seconds() - busy;
   heddle_status s = b->unbound ? status_ok() : bind_inputs(b, m);
   if (!status_is_ok(s)) {
     compiled_release(&b->program);
     return s;
   }
-  print_stages(end - start, parsed - start, &b->program.times);
+  print_stages(end - start, busy, parsed - start, &b->program.times);
   return s;
 }
 
@@ -155,6 +159,7 @@ static heddle_status serve(arena *a, const char *path, void *argument) {
     s = obey(b, line);
     fflush(stdout);
   }
+  if (b->passes) pass_times_print(stderr, &b->control);
   release(b);
   return s;
 }
@@ -168,6 +173,7 @@ int main(int argc, char **argv) {
       CODEGEN_FLAG(b.codegen_name),
       {"cpu", FLAG_TEXT, &b.cpu, CPU_FLAG_ARGUMENT, "the instruction set that code and libraries keep to (native)"},
       {"unbound", FLAG_BOOL, &b.unbound, NULL, "compile only: there are no arguments"},
+      {"passes", FLAG_BOOL, &b.passes, NULL, "at the end the time of each pass of the last compilation"},
       {"threads", FLAG_INT, &b.threads, "N", "threads to run on (2)"},
       {0},
   };

@@ -49,5 +49,7 @@ heddle_status lower_run_in(lower_session *session, const pass *const *passes, Ml
 
 // For passes that are a pipeline of MLIR's own ("canonicalize,cse").
 heddle_status lower_upstream(pass_context *context, void *unit, const char *pipeline);
+// canonicalize and cse as the pipelines have them, for passes that leave operations to be folded and merged.
+heddle_status lower_tidy(pass_context *context, void *unit);
 
 #endif

@@ -30,8 +30,9 @@ typedef struct kept_manager {
 } kept_manager;
 
 // The dialects whose operations occur, as bits by their place here; an operation of another dialect counts as all.
-static const char *const dialects[] = {"builtin", "func",   "arith", "math", "complex", "tensor", "vector",
-                                       "scf",     "affine", "cf",    "llvm", "gpu",     "nvvm",   "xla_gpu"};
+static const char *const dialects[] = {"builtin", "func",   "arith", "math",          "complex", "tensor", "vector",
+                                       "scf",     "affine", "cf",    "llvm",          "gpu",     "nvvm",   "xla_gpu",
+                                       "linalg",  "memref", "hal",   "bufferization", "iree"};
 #define DIALECT_COUNT ((int)(sizeof dialects / sizeof *dialects))
 #define ALL_DIALECTS (1U << DIALECT_COUNT)
 #define ALWAYS 7U  // patterns of all dialects make operations of the first three

@@ -286,7 +286,7 @@ static heddle_status run(pass_context *context, void *unit) {
   for (int i = 0; i < ops.size; i++) split(c->scratch, ops.data[i]);
   ops = ir_collect(c->scratch, module, NULL);
   for (int i = 0; i < ops.size; i++) split_types(c->scratch, ops.data[i]);
-  return lower_upstream(context, unit, "canonicalize,cse");
+  return lower_tidy(context, unit);
 }
 
 const pass lower_split_complex = {

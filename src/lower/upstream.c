@@ -25,6 +25,11 @@ static heddle_status canonicalize(pass_context *context, void *unit) {
   return status_ok();
 }
 
+heddle_status lower_tidy(pass_context *context, void *unit) {
+  TRY(canonicalize(context, unit));
+  return lower_cse.run(context, unit);
+}
+
 static heddle_status licm(pass_context *context, void *unit) {
   return lower_upstream(context, unit, "loop-invariant-code-motion");
 }

@@ -179,6 +179,16 @@ static lane_kind index_kind(vectorizer *v, MlirOperation op, int result, lane_st
   return LANE_SEPARATE;
 }
 
+bool vectorizer_has_neighbours(arena *a, MlirOperation apply_indexing, MlirValue iv, int width) {
+  vectorizer v = {.arena = a, .width = width, .old_iv = iv};
+  vectorizer_bind(&v, iv, LANE_CONTIGUOUS, iv);
+  for (int r = 0; r < (int)mlirOperationGetNumResults(apply_indexing); r++) {
+    lane_steps steps;
+    if (index_kind(&v, apply_indexing, r, &steps) == LANE_SEPARATE) return false;
+  }
+  return true;
+}
+
 // The lanes are counted from the first one, which may stand before the map's domain where a mask turns it off.
 static void widen_domain(vectorizer *v, MlirOperation op, MlirOperation first) {
   const indexing_map *from = xla_gpu_indexing_map(ir_get(op, "map"));

@@ -45,6 +45,9 @@ bool vectorizer_block(vectorizer *v, ir_builder *b, MlirBlock block);
 lane_value *vectorizer_lookup(vectorizer *v, MlirValue old);
 // Any number in the new body as a vector.
 MlirValue vectorizer_vector(vectorizer *v, ir_builder *b, MlirValue old);
+// Whether each result of an apply_indexing is the same for all lanes or goes up by one from lane to lane, in vectors of
+// `width` iterations of the loop whose variable is `iv`; all else that it takes is held to be the same for them.
+bool vectorizer_has_neighbours(arena *a, MlirOperation apply_indexing, MlirValue iv, int width);
 // `now` in the lanes that are not done, `before` in the others.
 MlirValue vectorizer_blend(vectorizer *v, ir_builder *b, MlirValue now, MlirValue before);
 

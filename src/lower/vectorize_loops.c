@@ -92,6 +92,18 @@ static int captured_numbers(arena *a, MlirOperation loop, MlirOperation inner) {
   return count;
 }
 
+// Whether indices that are neighbours in vectors of `lanes` are none in vectors twice as wide: of rows of 64 elements,
+// say, which lie apart, a vector of 128 would load each lane on its own.
+static bool ends_runs(arena *a, MlirOperation loop, int lanes) {
+  const MlirValue iv = mlirBlockGetArgument(ir_body(loop, 0), 0);
+  const ir_operations ops = ir_collect(a, loop, "xla_gpu.apply_indexing");
+  for (int i = 0; i < ops.size; i++)
+    if (vectorizer_has_neighbours(a, ops.data[i], iv, lanes) &&
+        !vectorizer_has_neighbours(a, ops.data[i], iv, 2 * lanes))
+      return true;
+  return false;
+}
+
 // Registers that one value of all lanes takes. A loop within each iteration that carries numbers waits for each of its
 // operations in turn: more lanes are more such chains side by side, as long as what they hold fits the registers. Not
 // where conditions guard what it reads (a window over padding): it waits for loads, and wide conditions cost more.
@@ -108,7 +120,8 @@ static int registers_of(arena *a, const target_description *t, MlirOperation loo
     if (carried > 0 && here > held) held = here;
   }
   if (held == 0 || ir_collect(a, loop, NULL).size > t->code.max_chain_body) return registers;
-  while (2 * registers * held <= t->vector_registers && 2 * registers * (int64_t)lanes_of_register <= trips)
+  while (2 * registers * held <= t->vector_registers && 2 * registers * (int64_t)lanes_of_register <= trips &&
+         !ends_runs(a, loop, registers * lanes_of_register))
     registers *= 2;
   return registers;
 }

@@ -4,6 +4,7 @@
 
 #include "base/cpu_features.h"
 #include "base/guard.h"
+#include "base/lock.h"
 #include "target/cpu.h"
 
 static bool has_feature(str features, const char *name) {
@@ -35,23 +36,46 @@ target_product_costs cpu_target_products(cpu_level number) {
   return costs;
 }
 
-// What LLVM says of the host, which the heap does not know, and what is made of it.
+// What LLVM says of the host, which the heap does not know.
 typedef struct host {
-  arena *arena;
-  const cpu_level_info *level;
   char *name, *features;
-  target_description *out;
 } host;
 
+// Asked once: the processor is asked with an instruction that takes a virtual machine some 30 us, and there are many.
+// Texts stay as long as the process.
+static struct {
+  lock lock;
+  host known;
+} kept = {.lock = LOCK_INITIALIZER};
+
+static host kept_host(void) {
+  lock_take(&kept.lock);
+  const host known = kept.known;
+  lock_give(&kept.lock);
+  return known;
+}
+
+// What is made of it.
+typedef struct description {
+  arena *arena;
+  const cpu_level_info *level;
+  host asked;  // by this call, whose it is; nothing if it was known
+  target_description *out;
+} description;
+
 static heddle_status describe(void *argument) {
-  host *h = argument;
-  target_description *t = h->out;
-  const bool is_limited = h->level->features != NULL;
-  h->name = LLVMGetHostCPUName();
-  h->features = LLVMGetHostCPUFeatures();
-  const str f = str_from(is_limited ? h->level->features : h->features);
-  t->chip = is_limited ? h->level->name : arena_strdup(h->arena, h->name, strlen(h->name));
-  t->features = arena_strdup(h->arena, f.data, f.size);
+  description *d = argument;
+  target_description *t = d->out;
+  host h = kept_host();
+  if (!h.features) {
+    d->asked.name = LLVMGetHostCPUName();
+    d->asked.features = LLVMGetHostCPUFeatures();
+    h = d->asked;
+  }
+  const bool is_limited = d->level->features != NULL;
+  const str f = str_from(is_limited ? d->level->features : h.features);
+  t->chip = is_limited ? d->level->name : arena_strdup(d->arena, h.name, strlen(h.name));
+  t->features = arena_strdup(d->arena, f.data, f.size);
   target_choose_vectors(t, vector_bits(f), has_feature(f, "avx512vnni") || has_feature(f, "avxvnni"));
   t->vector_registers = vector_registers(f);
   // Processors with AMX take longer for AVX512-BF16's products than for as many multiply-adds of f32.
@@ -62,18 +86,24 @@ static heddle_status describe(void *argument) {
   return status_ok();
 }
 
-static void forget(void *argument, bool is_torn) {
-  const host *h = argument;
+// What was asked is kept, or given back where another thread was first.
+static void keep(void *argument, bool is_torn) {
+  const description *d = argument;
+  const host h = d->asked;
   if (is_torn) return;
-  if (h->name) LLVMDisposeMessage(h->name);
-  if (h->features) LLVMDisposeMessage(h->features);
+  lock_take(&kept.lock);
+  const bool is_first = h.name && h.features && !kept.known.features;
+  if (is_first) kept.known = h;
+  lock_give(&kept.lock);
+  if (!is_first && h.name) LLVMDisposeMessage(h.name);
+  if (!is_first && h.features) LLVMDisposeMessage(h.features);
 }
 
 target_description cpu_target_level(arena *a, int threads, cpu_level number) {
   target_description t = target_cpu(threads);
-  host h = {.arena = a, .level = &cpu_levels[number], .out = &t};
-  heddle_status_free(guard_clean_up(describe, forget, &h));  // fails by ending the call's guard alone
-  forget(&h, false);
+  description d = {.arena = a, .level = &cpu_levels[number], .out = &t};
+  heddle_status_free(guard_clean_up(describe, keep, &d));  // fails by ending the call's guard alone
+  keep(&d, false);
   return t;
 }
 

@@ -114,7 +114,7 @@ static heddle_status run(pass_context *context, void *unit) {
     convert_operands(c->scratch, &said, all.data[k]);
     convert_body(c->scratch, all.data[k]);
   }
-  return lower_upstream(context, unit, "canonicalize,cse");
+  return lower_tidy(context, unit);
 }
 
 // --- sizes

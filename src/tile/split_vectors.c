@@ -150,7 +150,7 @@ static heddle_status run(pass_context *context, void *unit) {
         again = true;
       }
   }
-  return lower_upstream(context, unit, "canonicalize,cse");
+  return lower_tidy(context, unit);
 }
 
 const pass tile_split_vectors = {

@@ -24,6 +24,7 @@
 #include "base/int64.h"
 #include "dialect/tiling.h"
 #include "kernel/online_softmax.h"
+#include "lower/passes.h"
 #include "tile/passes.h"
 #include "tile/stream_mask.h"
 #include "tile/turned.h"
@@ -499,7 +500,9 @@ static heddle_status run(pass_context *context, void *unit) {
   for (int k = 0; k < all.size; k++)
     if (!mlirAttributeIsNull(ir_get(all.data[k], TILE_ONLINE_SOFTMAX))) vec_push(c->scratch, &products, all.data[k]);
   for (int k = 0; k < products.size; k++) any |= take(c, products.data[k]);
-  return any ? lower_upstream(context, unit, "canonicalize,cse,loop-invariant-code-motion") : status_ok();
+  if (!any) return status_ok();
+  TRY(lower_tidy(context, unit));
+  return lower_licm.run(context, unit);
 }
 
 const pass tile_stream_softmax = {

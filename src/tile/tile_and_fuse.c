@@ -168,7 +168,7 @@ static void collect_marked(arena *a, MlirOperation module, tile_marker marker, i
 static heddle_status finish_loops(tiler *t, pass_context *context, void *unit) {
   for (int k = 0; k < t->peelable.size; k++) tiling_peel(t->peelable.data[k]);
   t->peelable.size = 0;
-  TRY(lower_upstream(context, unit, "canonicalize,cse"));
+  TRY(lower_tidy(context, unit));
   ir_operations slices = ir_collect(t->context->scratch, (MlirOperation){unit}, "tensor.extract_slice");
   for (int k = 0; k < slices.size; k++) structured_narrow_empty(t->context->scratch, slices.data[k]);
   return status_ok();
@@ -255,7 +255,7 @@ static heddle_status run(pass_context *context, void *unit) {
   ir_operations steps = {0};
   collect_marked(a, module, MARKER_VECTORIZE, &steps);
   for (int k = 0; k < steps.size; k++) unit_loops_drop(a, steps.data[k]);
-  return lower_upstream(context, unit, "canonicalize,cse");
+  return lower_tidy(context, unit);
 }
 
 const pass tile_tile_and_fuse = {

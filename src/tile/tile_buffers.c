@@ -94,7 +94,7 @@ static heddle_status run(pass_context *context, void *unit) {
     }
     if (reduces && is_known) TRY(tile_operation(c, all.data[k], &l));
   }
-  return lower_upstream(context, unit, "canonicalize,cse");
+  return lower_tidy(context, unit);
 }
 
 const pass tile_on_buffers = {

@@ -188,7 +188,9 @@ static heddle_status run(pass_context *context, void *unit) {
     TRY(convert_loads(c, functions.data[k], &start));
     TRY(convert_stores(c, functions.data[k], &start));
   }
-  TRY(lower_upstream(context, unit, "canonicalize,cse,one-shot-bufferize,canonicalize,cse"));
+  TRY(lower_tidy(context, unit));
+  TRY(lower_upstream(context, unit, "one-shot-bufferize"));
+  TRY(lower_tidy(context, unit));
   return erase_copies_in_place(c, (MlirOperation){unit});
 }
 

@@ -1,5 +1,6 @@
 // iree-codegen-lower-to-loops: what is left of linalg becomes scalar loops, accesses of several rows become accesses of
 // one, and indices of memory become arithmetic; behind it stand scf, vector and memref alone.
+#include "lower/passes.h"
 #include "tile/passes.h"
 #include "tile/schedule.h"
 
@@ -18,9 +19,10 @@ static heddle_status run(pass_context *context, void *unit) {
   lower_context *c = lower_context_of(context);
   TRY(lower_upstream(context, unit, "func.func(convert-linalg-to-loops)"));
   TRY(schedule_run(c, (MlirOperation){unit}, str_from(rows)));
-  return lower_upstream(
-      context, unit,
-      "canonicalize,cse,expand-strided-metadata,lower-affine,canonicalize,cse,loop-invariant-code-motion");
+  TRY(lower_tidy(context, unit));
+  TRY(lower_upstream(context, unit, "expand-strided-metadata,lower-affine"));
+  TRY(lower_tidy(context, unit));
+  return lower_licm.run(context, unit);
 }
 
 const pass tile_to_loops = {

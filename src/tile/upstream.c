@@ -20,7 +20,7 @@ static bool may_fuse(MlirOperation producer, MlirOperation consumer) {
 static heddle_status fuse_tensors(pass_context *context, void *unit) {
   if (!tiling_fuse_elementwise((MlirOperation){unit}, may_fuse))
     return status_error(HEDDLE_INTERNAL, "fusion of elementwise operations does not end");
-  return lower_upstream(context, unit, "canonicalize,cse");
+  return lower_tidy(context, unit);
 }
 
 static heddle_status memory_to_llvm(pass_context *context, void *unit) {

@@ -12,28 +12,26 @@
 #include "tile/schedule.h"
 #include "tile/term_groups.h"
 
-// Products are recognized first, as folding of unit dims hides them. No set has canonicalizations beside lowerings:
-// some undo each other for ever. Slices of memory are folded into the accesses before sums are hoisted: two accesses
-// are one place where indices are.
-static const char lowering[] =
+// Products are recognized first, as folding of unit dims hides them. Slices of memory are folded into the accesses
+// before sums are hoisted: two accesses are one place where indices are.
+static const char recognition[] =
     "%f = transform.structured.match ops{[\"func.func\"]} in %module : (!transform.any_op) -> !transform.any_op\n"
     "transform.apply_patterns to %f {\n"
     "  transform.apply_patterns.vector.reduction_to_contract\n"
     "  transform.apply_patterns.vector.transfer_permutation_patterns\n"
     "} : !transform.any_op\n"
-    "transform.apply_patterns to %f {\n"
-    "  transform.apply_patterns.canonicalization\n"
-    "  transform.apply_patterns.memref.fold_memref_alias_ops\n"
-    "} : !transform.any_op\n"
+    "transform.apply_patterns to %f { transform.apply_patterns.memref.fold_memref_alias_ops } : !transform.any_op\n";
+
+// Canonicalizations are not among them: some undo each other for ever.
+static const char lowering[] =
+    "%f = transform.structured.match ops{[\"func.func\"]} in %module : (!transform.any_op) -> !transform.any_op\n"
     "transform.apply_patterns to %f {\n"
     "  transform.apply_patterns.vector.lower_contraction lowering_strategy = \"outerproduct\"\n"
     "  transform.apply_patterns.vector.lower_outerproduct\n"
     "  transform.apply_patterns.vector.lower_multi_reduction lowering_strategy = \"innerreduction\"\n"
     "  transform.apply_patterns.vector.lower_broadcast\n"
     "  transform.apply_patterns.vector.lower_transpose lowering_strategy = \"shuffle_1d\"\n"
-    "} : !transform.any_op\n"
-    "transform.apply_patterns to %f { transform.apply_patterns.canonicalization } : !transform.any_op\n"
-    "transform.apply_cse to %f : !transform.any_op\n";
+    "} : !transform.any_op\n";
 
 // Sums that a loop carries through memory stay in registers. What else the loop does to that memory is not seen.
 static const char hoisting[] =
@@ -187,11 +185,14 @@ static heddle_status run(pass_context *context, void *unit) {
   for (int k = 0; k < all.size; k++) vectorize(c->scratch, &c->options->target, all.data[k]);
   // What has no vector form is reported, which is no error here.
   heddle_status_free(ir_diagnostics(c->context, HEDDLE_INTERNAL, "cannot vectorize"));
+  TRY(schedule_run(c, module, str_from(recognition)));
+  TRY(lower_tidy(context, unit));
   TRY(schedule_run(c, module, str_from(lowering)));
+  TRY(lower_tidy(context, unit));
   if (may_hoist(c->scratch, module)) TRY(schedule_run(c, module, str_from(hoisting)));
   forward_writes(c->scratch, module);
   flat_accesses_make(c->scratch, module);
-  return lower_upstream(context, unit, "canonicalize,cse");
+  return lower_tidy(context, unit);
 }
 
 const pass tile_vectorize = {
