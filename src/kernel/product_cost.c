@@ -52,13 +52,8 @@ bool product_cost_is_product(const instruction *i) {
   if (is_planar_point(i)) return i->operands[0]->shape->dims[1] >= LEAST_FEATURES;
   bool all = x->dim_labels.input_feature == rank - 1 && x->dim_labels.output_feature == rank - 1 &&
              i->operands[0]->shape->rank == rank && i->operands[0]->shape->dims[rank - 1] >= LEAST_FEATURES;
-  const bool is_float = dtypes[i->operands[0]->shape->dtype].class == CLASS_FLOAT;
-  for (int k = 0; k < x->window.rank; k++) {
-    const window_dim *w = &x->window.dims[k];
-    all &= w->base_dilation == 1 && !w->reversal;
-    // Tiles multiply zeros of borders with weights, which might be infinite.
-    all &= !is_float || (w->padding_low <= 0 && w->padding_high <= 0);
-  }
+  for (int k = 0; k < x->window.rank; k++)
+    all &= x->window.dims[k].base_dilation == 1 && !x->window.dims[k].reversal;
   return all;
 }
 

@@ -8,6 +8,7 @@
 // lanes are added up in pairs at the end; a sum's terms are grouped by the sizes of vectors, never by the threads.
 #include "tile/direct.h"
 
+#include "tile/borders.h"
 #include "tile/markers.h"
 #include "tile/nest.h"
 #include "tile/sizes.h"
@@ -267,6 +268,7 @@ heddle_status direct_product(lower_context *c, product_form *p) {
     levels[count++] = (nest_level){p->column, is_low ? 2 * w.sizes.columns : w.sizes.columns};
     TRY(nest_build(&n, count, levels, add_rows, &w));
   }
+  TRY(borders_mend(p, &n.b, w.sizes.columns, &n.carried[0]));
   product_form_replace(p, &n.b, n.carried[0]);
   return status_ok();
 }

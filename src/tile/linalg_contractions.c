@@ -10,12 +10,18 @@
 #include "tile/stream_softmax.h"
 #include "tile/structured.h"
 
-typedef struct product {
+typedef struct product product;
+
+// Whether the body's point adds a term to its sum: i1.
+typedef MlirValue (*term_condition)(ir_builder *body, const instruction *i);
+
+struct product {
   MlirValue operands[2];
   MlirAffineMap maps[3];  // lhs, rhs, result
   int loop_count;
   bool is_reduction[2 * SHAPE_MAX_RANK];
-} product;
+  term_condition adds;  // null: all do
+};
 
 static MlirValue zeros(linalg_emitter *e, const shape *s, dtype t) {
   MlirValue empty = structured_empty(&e->b, s->rank, s->dims, linalg_element_type(e->b.context, t));
@@ -34,6 +40,19 @@ static MlirValue sum_before(ir_builder *body, const product *p, dtype t) {
   return reduces ? linalg_element(body, mlirBlockGetArgument(body->block, 2), t) : emit_zero(body, t);
 }
 
+// Without a term the sum stays what it was. Of floats the term becomes zero, which is the same since sums that begin
+// with zero are never -0, and leaves an addition that vectors know.
+static MlirValue add_term(ir_builder *body, const instruction *i, const product *p, const MlirValue elements[2],
+                          MlirValue before) {
+  const dtype t = dtype_accumulator(i->shape->dtype);
+  if (!p->adds) return emit_multiply_add(body, t, elements[0], elements[1], before);
+  MlirValue adds = p->adds(body, i);
+  if (!dtype_is_float(t))
+    return ir_select(body, adds, emit_multiply_add(body, t, elements[0], elements[1], before), before);
+  MlirValue term = ir_binary(body, "arith.mulf", elements[0], elements[1]);
+  return ir_binary(body, "arith.addf", before, ir_select(body, adds, term, emit_zero(body, t)));
+}
+
 static MlirValue build_product(linalg_emitter *e, const instruction *i, const product *p) {
   const dtype t = dtype_accumulator(i->shape->dtype);
   MlirValue init = zeros(e, i->shape, t), elements[2];
@@ -49,7 +68,7 @@ static MlirValue build_product(linalg_emitter *e, const instruction *i, const pr
   for (int k = 0; k < 2; k++)
     elements[k] = converted(&body, mlirBlockGetArgument(body.block, k), i->operands[k]->shape->dtype, t);
   MlirValue before = sum_before(&body, p, t);
-  MlirValue sum = linalg_stored(&body, emit_multiply_add(&body, t, elements[0], elements[1], before), t);
+  MlirValue sum = linalg_stored(&body, add_term(&body, i, p, elements, before), t);
   structured_yield(&body, 1, &sum);
   return ir_result(made, 0);
 }
@@ -199,11 +218,59 @@ static void convolution_maps(const linalg_emitter *e, const instruction *i, prod
   p->maps[2] = structured_dims(context, p->loop_count, rank, own);
 }
 
+static MlirValue and_also(ir_builder *b, MlirValue x, MlirValue y) {
+  return mlirValueIsNull(x) ? y : ir_binary(b, "arith.andi", x, y);
+}
+
+static MlirValue times(ir_builder *b, MlirValue x, int64_t by) {
+  return by == 1 ? x : ir_binary(b, "arith.muli", x, ir_index(b, by));
+}
+
+// Whether one dim of the window is at an element of the image; null if it always is.
+static MlirValue meets_element(ir_builder *body, const window_dim *w, int64_t image, int64_t positions, int output,
+                               int step) {
+  const int64_t last = w->padding_low + (image - 1) * w->base_dilation;
+  MlirValue at = ir_binary(body, "arith.addi", times(body, structured_index(body, output), w->stride),
+                           times(body, structured_index(body, step), w->window_dilation));
+  MlirValue all = {NULL};
+  if (w->padding_low > 0) all = ir_cmpi(body, "sge", at, ir_index(body, w->padding_low));
+  if ((positions - 1) * w->stride + (w->size - 1) * w->window_dilation > last)
+    all = and_also(body, all, ir_cmpi(body, "sle", at, ir_index(body, last)));
+  if (w->base_dilation > 1) {
+    MlirValue from_first = ir_binary(body, "arith.subi", at, ir_index(body, w->padding_low));
+    MlirValue gap = ir_binary(body, "arith.remsi", from_first, ir_index(body, w->base_dilation));
+    all = and_also(body, all, ir_cmpi(body, "eq", gap, ir_index(body, 0)));
+  }
+  return all;
+}
+
+// A product with what is beside the image or between its elements is no term: zero there times an infinite weight were
+// NaN.
+static MlirValue meets_image(ir_builder *body, const instruction *i) {
+  const hlo_attributes *a = i->attributes;
+  const convolution_dims *l = &a->dim_labels;
+  MlirValue all = {NULL};
+  for (int k = 0; k < a->window.rank; k++) {
+    const int output = (int)l->output_spatial[k];
+    MlirValue one = meets_element(body, &a->window.dims[k], i->operands[0]->shape->dims[l->input_spatial[k]],
+                                  i->shape->dims[output], output, i->shape->rank + k);
+    if (!mlirValueIsNull(one)) all = and_also(body, all, one);
+  }
+  return mlirValueIsNull(all) ? ir_int(body, mlirIntegerTypeGet(body->context, 1), 1) : all;
+}
+
+// Integers' zeros are as good as nothing.
+static bool has_borders(const instruction *i) {
+  const dtype t = dtype_accumulator(i->shape->dtype);
+  return (dtype_is_float(t) || dtype_is_complex(t)) && hero_tiles_pads(&i->attributes->window);
+}
+
 heddle_status linalg_convolution(linalg_emitter *e, const instruction *i, MlirValue *out) {
   product p = {0};
   convolution_maps(e, i, &p);
   p.operands[0] = padded_input(e, i);
   p.operands[1] = turned_kernel(e, i);
+  if (has_borders(i)) p.adds = meets_image;
   MlirValue sums = build_product(e, i, &p);
   *out = linalg_converted(e, sums, i->shape, dtype_accumulator(i->shape->dtype), i->shape->dtype);
   return status_ok();

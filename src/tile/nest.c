@@ -106,7 +106,7 @@ nest_view nest_view_of(const nest *n, MlirAffineMap map, uint32_t kept) {
   return v;
 }
 
-static MlirValue value_of(nest *n, MlirAffineExpr e) {
+MlirValue nest_value(nest *n, MlirAffineExpr e) {
   MlirAffineMap map = mlirAffineMapGet(n->b.context, n->value_count, 0, 1, &e);
   MlirNamedAttribute attribute = ir_named(n->b.context, "map", mlirAffineMapAttrGet(map));
   return ir_value_with(&n->b, "affine.apply", mlirIndexTypeGet(n->b.context), n->value_count, n->values, 1, &attribute);
@@ -121,7 +121,7 @@ static MlirValue cut(nest *n, const char *name, const nest_view *v, int tensor_c
   for (int d = 0; d < v->rank; d++) {
     const bool is_known = mlirAffineExprIsAConstant(v->offsets[d]);
     offsets[d] = is_known ? mlirAffineConstantExprGetValue(v->offsets[d]) : STRUCTURED_AT;
-    if (!is_known) at[part.at_count++] = value_of(n, v->offsets[d]);
+    if (!is_known) at[part.at_count++] = nest_value(n, v->offsets[d]);
   }
   return ir_result(structured_slice(&n->b, name, &part, tensor_count, tensors, type), 0);
 }

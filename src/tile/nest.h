@@ -58,6 +58,9 @@ nest_view nest_view_of(const nest *n, MlirAffineMap map, uint32_t kept);
 MlirValue nest_take(nest *n, const nest_view *v, MlirValue whole);                 // tensor.extract_slice
 MlirValue nest_put(nest *n, const nest_view *v, MlirValue part, MlirValue whole);  // tensor.insert_slice
 
+// A position as a value of the loop body that the nest stands in.
+MlirValue nest_value(nest *n, MlirAffineExpr e);
+
 // How far the expression moves for one step of the loop; it must be linear.
 int64_t nest_coefficient(MlirAffineExpr e, int loop);
 // Whether the expression is a sum of multiples of loops.

@@ -10,6 +10,7 @@
 #include "tile/pack.h"
 
 #include "base/int64.h"
+#include "tile/borders.h"
 #include "tile/markers.h"
 #include "tile/nest.h"
 #include "tile/sizes.h"
@@ -520,6 +521,7 @@ heddle_status pack_product(lower_context *c, product_form *p, int share) {
   if (w.group.flips_rows) TRY(make_first_bits(&w, &n));
   TRY(clear_lanes(&w, &n, count, levels));
   TRY(nest_build(&n, count, levels, block, &w));
+  TRY(borders_mend(p, &n.b, w.sizes.lanes, &n.carried[SUMS]));
   product_form_replace(p, &n.b, n.carried[SUMS]);
   return status_ok();
 }

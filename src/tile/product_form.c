@@ -5,17 +5,19 @@
 
 // --- the body
 
-static bool add_dependencies(MlirBlock block, MlirValue v, uint32_t *inputs, int depth) {
+// Adds bits of the arguments that the value depends on; false if it depends on something else, or, unless it may, on
+// where the point is.
+static bool add_dependencies(MlirBlock block, MlirValue v, uint32_t *inputs, bool may_ask, int depth) {
   if (mlirValueIsABlockArgument(v)) {
     if (mlirBlockEqual(mlirBlockArgumentGetOwner(v), block)) *inputs |= 1U << mlirBlockArgumentGetArgNumber(v);
     return true;
   }
   MlirOperation op = ir_defining_op(v);
   if (!mlirBlockEqual(mlirOperationGetBlock(op), block)) return true;
-  if (depth > 64 || ir_is(op, "linalg.index") || mlirOperationGetNumRegions(op) > 0) return false;
+  if (depth > 64 || (!may_ask && ir_is(op, "linalg.index")) || mlirOperationGetNumRegions(op) > 0) return false;
   bool known = true;
   for (int k = 0; k < mlirOperationGetNumOperands(op); k++)
-    known = known && add_dependencies(block, ir_operand(op, k), inputs, depth + 1);
+    known = known && add_dependencies(block, ir_operand(op, k), inputs, may_ask, depth + 1);
   return known;
 }
 
@@ -28,6 +30,22 @@ static bool is_either(MlirOperation op, const char *name, const char *other) {
   return !ir_is_null(op) && (ir_is(op, name) || ir_is(op, other));
 }
 
+static bool is_zero(MlirValue v) {
+  if (mlirValueIsABlockArgument(v) || !ir_is(ir_defining_op(v), "arith.constant")) return false;
+  MlirAttribute value = ir_get(ir_defining_op(v), "value");
+  return mlirAttributeIsAFloat(value) && mlirFloatAttrGetValueDouble(value) == 0;
+}
+
+// The product that is added, or that zero stands for where there is no term.
+static MlirOperation read_term(product_form *p, MlirValue term) {
+  MlirOperation op = mlirValueIsABlockArgument(term) ? (MlirOperation){NULL} : ir_defining_op(term);
+  p->adds.ptr = NULL;
+  if (ir_is_null(op) || !ir_is(op, "arith.select") || !is_zero(ir_operand(op, 2))) return op;
+  p->adds = ir_operand(op, 0);
+  MlirValue product = ir_operand(op, 1);
+  return mlirValueIsABlockArgument(product) ? (MlirOperation){NULL} : ir_defining_op(product);
+}
+
 // sum + x * y, in either order.
 static bool read_body(product_form *p, MlirValue factors[2]) {
   MlirBlock block = ir_body(p->op, 0);
@@ -36,7 +54,7 @@ static bool read_body(product_form *p, MlirValue factors[2]) {
   p->add = ir_defining_op(ir_operand(yield, 0));
   if (!is_either(p->add, "arith.addf", "arith.addi")) return false;
   for (int k = 0; k < 2; k++) {
-    p->multiply = ir_defining_op(ir_operand(p->add, k));
+    p->multiply = read_term(p, ir_operand(p->add, k));
     if (!is_either(p->multiply, "arith.mulf", "arith.muli")) continue;
     if (!is_argument(ir_operand(p->add, 1 - k), block, p->output)) continue;
     factors[0] = ir_operand(p->multiply, 0);
@@ -70,7 +88,7 @@ static bool is_extended_byte(MlirValue factor, MlirBlock block, int number) {
 static bool read_side(const product_form *p, MlirValue factor, product_side *side) {
   MlirBlock block = ir_body(p->op, 0);
   *side = (product_side){.factor = factor, .plain = -1, .minor = -1};
-  if (!add_dependencies(block, factor, &side->inputs, 0) || side->inputs == 0 ||
+  if (!add_dependencies(block, factor, &side->inputs, false, 0) || side->inputs == 0 ||
       side->inputs & 1U << (unsigned)p->output)
     return false;
   for (int k = 0; k < p->output; k++) {
@@ -150,6 +168,19 @@ static bool choose_loops(product_form *p, product_side sides[2]) {
   return p->row < 0 || (lie_apart(p, &p->rows, p->row, p->column) && lie_apart(p, &p->columns, p->row, p->column));
 }
 
+MlirValue product_form_begin(const product_form *p) {
+  MlirOperation before = ir_defining_op(p->operands[p->output]);
+  while (!ir_is_null(before) && ir_is(before, "tensor.collapse_shape")) before = ir_defining_op(ir_operand(before, 0));
+  return !ir_is_null(before) && ir_is(before, "linalg.fill") ? ir_operand(before, 0) : (MlirValue){NULL};
+}
+
+// Whether positions alone tell which terms there are, and sums begin with a constant, so that they can be made again.
+static bool leaves_terms_out(const product_form *p) {
+  uint32_t inputs = 0;
+  return add_dependencies(ir_body(p->op, 0), p->adds, &inputs, true, 0) && inputs == 0 &&
+         !mlirValueIsNull(product_form_begin(p));
+}
+
 bool product_form_of(MlirOperation op, product_form *out) {
   product_form p = {.op = op, .terms = 1};
   p.loop_count = tiling_loops(op, p.trips, p.is_reduction);
@@ -169,6 +200,7 @@ bool product_form_of(MlirOperation op, product_form *out) {
   MlirValue factors[2];
   product_side sides[2];
   if (!reduces || !read_body(&p, factors)) return false;
+  if (!mlirValueIsNull(p.adds) && !leaves_terms_out(&p)) return false;
   for (int k = 0; k < 2; k++)
     if (!read_side(&p, factors[k], &sides[k])) return false;
   if (sides[0].inputs & sides[1].inputs || !choose_loops(&p, sides)) return false;
@@ -176,14 +208,17 @@ bool product_form_of(MlirOperation op, product_form *out) {
   return true;
 }
 
-static MlirValue clone_value(MlirBlock from, ir_builder *body, MlirValue v, const MlirValue *arguments) {
+// `positions` may be null if nothing asks for them.
+static MlirValue clone_value(MlirBlock from, ir_builder *body, MlirValue v, const MlirValue *arguments,
+                             const MlirValue *positions) {
   if (mlirValueIsABlockArgument(v))
     return mlirBlockEqual(mlirBlockArgumentGetOwner(v), from) ? arguments[mlirBlockArgumentGetArgNumber(v)] : v;
   MlirOperation op = ir_defining_op(v);
   if (!mlirBlockEqual(mlirOperationGetBlock(op), from)) return v;
+  if (positions && ir_is(op, "linalg.index")) return positions[mlirIntegerAttrGetValueInt(ir_get(op, "dim"))];
   const int count = (int)mlirOperationGetNumOperands(op);
   MlirValue *operands = arena_array(body->arena, MlirValue, count);
-  for (int k = 0; k < count; k++) operands[k] = clone_value(from, body, ir_operand(op, k), arguments);
+  for (int k = 0; k < count; k++) operands[k] = clone_value(from, body, ir_operand(op, k), arguments, positions);
   MlirOperation copy = mlirOperationClone(op);
   for (int k = 0; k < count; k++) mlirOperationSetOperand(copy, k, operands[k]);
   mlirBlockAppendOwnedOperation(body->block, copy);
@@ -192,7 +227,12 @@ static MlirValue clone_value(MlirBlock from, ir_builder *body, MlirValue v, cons
 
 MlirValue product_form_factor(const product_form *p, ir_builder *body, const product_side *side,
                               const MlirValue *arguments) {
-  return clone_value(ir_body(p->op, 0), body, side->factor, arguments);
+  return clone_value(ir_body(p->op, 0), body, side->factor, arguments, NULL);
+}
+
+MlirValue product_form_adds(const product_form *p, ir_builder *body, const MlirValue *arguments,
+                            const MlirValue *positions) {
+  return clone_value(ir_body(p->op, 0), body, p->adds, arguments, positions);
 }
 
 // --- shapes

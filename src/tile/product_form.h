@@ -24,6 +24,8 @@ typedef struct product_form {
   int64_t trips[TILING_MAX_LOOPS];
   bool is_reduction[TILING_MAX_LOOPS];
   MlirOperation multiply, add;  // in the body
+  MlirValue adds;               // in the body, whether there is a term at all: null if there always is; where there is
+                                // none, the product of finite factors is zero (tile/borders.h)
   MlirType type;                // of the sums
   int output;                   // the operand that the sums begin with
   // A register tile has rows and columns; vectors lie along columns, the loop of the result's minor dim. A row's factor
@@ -46,5 +48,11 @@ void product_form_replace(const product_form *p, ir_builder *b, MlirValue sums);
 // Computes a side's factor in another body from elements of the operands, by their numbers.
 MlirValue product_form_factor(const product_form *p, ir_builder *body, const product_side *side,
                               const MlirValue *arguments);
+// The same of whether there is a term, which the positions along the loops say.
+MlirValue product_form_adds(const product_form *p, ir_builder *body, const MlirValue *arguments,
+                            const MlirValue *positions);
+
+// The constant that the sums begin with; null if they begin with something else.
+MlirValue product_form_begin(const product_form *p);
 
 #endif

@@ -87,15 +87,15 @@ static bool find_loops(MlirOperation op, loops *l) {
   return l->kept_count > 0;
 }
 
-// Whether some operand is read along a sum of loops, and the body asks for no position.
-static bool has_windows(arena *a, MlirOperation op) {
+// Whether some operand is read along a sum of loops.
+static bool has_windows(MlirOperation op) {
   bool any = false;
   for (int k = 0; k < mlirOperationGetNumOperands(op); k++) {
     MlirAffineMap map = tiling_map(op, k);
     for (int d = 0; d < mlirAffineMapGetNumResults(map); d++)
       any |= !mlirAffineExprIsADim(mlirAffineMapGetResult(map, d));
   }
-  return any && ir_collect(a, op, "linalg.index").size == 0;
+  return any;
 }
 
 // --- slices
@@ -114,6 +114,17 @@ static MlirValue slice_of(ir_builder *b, MlirValue x, const reading *r) {
 }
 
 // --- the operation
+
+// The body asks for positions along the loops that are kept; along the others there is one.
+static void renumber_positions(arena *a, MlirOperation op, const loops *l) {
+  const ir_operations all = ir_collect(a, op, "linalg.index");
+  for (int k = 0; k < all.size; k++) {
+    const int64_t loop = mlirIntegerAttrGetValueInt(ir_get(all.data[k], "dim"));
+    ir_builder b = ir_builder_before(all.data[k], a);
+    MlirValue position = l->number[loop] < 0 ? ir_index(&b, 0) : structured_index(&b, l->number[loop]);
+    ir_replace(all.data[k], &position);
+  }
+}
 
 static MlirOperation build(arena *a, MlirOperation op, const loops *l, const reading *readings, MlirValue *results) {
   ir_builder b = ir_builder_before(op, a), body;
@@ -136,6 +147,7 @@ static MlirOperation build(arena *a, MlirOperation op, const loops *l, const rea
   for (int k = 0; k < count; k++) arguments[k] = mlirBlockGetArgument(body.block, k);
   structured_yield(&body, count - inputs, arguments + inputs);
   MlirOperation end = ir_terminator(body.block);
+  renumber_positions(a, op, l);
   const ir_values yielded = ir_inline_block(a, ir_body(op, 0), end, arguments);
   for (int k = 0; k < yielded.size; k++) mlirOperationSetOperand(end, k, yielded.data[k]);
   for (int k = 0; k < count - inputs; k++) {
@@ -158,7 +170,7 @@ void unit_loops_drop(arena *a, MlirOperation op) {
   MlirValue results[MOST_OPERANDS];
   const int count = (int)mlirOperationGetNumOperands(op);
   if (!ir_is(op, "linalg.generic") || count > MOST_OPERANDS || mlirOperationGetNumResults(op) == 0 ||
-      !has_windows(a, op) || !find_loops(op, &l))
+      !has_windows(op) || !find_loops(op, &l))
     return;
   for (int k = 0; k < count; k++)
     if (!read_operand(&l, op, k, &readings[k])) return;
