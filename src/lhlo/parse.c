@@ -327,28 +327,6 @@ static heddle_status read_program(lhlo_reader *r) {
   return lhlo_check_written(r);
 }
 
-// Whether `"profile.NAME"(` stands in the text, outside of comments: with the quotes, which other names and strings
-// cannot have around it.
-static bool has_profile_operation(str source) {
-  static const char start[] = "\"profile.";
-  const char *end = source.data + source.size, *from = source.data, *at;
-  bool is_comment = false;  // at `from`
-  while ((at = memmem(from, (size_t)(end - from), start, sizeof start - 1))) {
-    const char *newline = memrchr(from, '\n', (size_t)(at - from)), *line = newline ? newline : from;
-    is_comment = (is_comment && !newline) || memmem(line, (size_t)(at - line), "//", 2);
-    const bool is_escaped = at > source.data && at[-1] == '\\';
-    for (from = at + sizeof start - 1; from < end && (*from == '_' || isalnum((unsigned char)*from));) from++;
-    if (!is_comment && !is_escaped && end - from >= 2 && from[0] == '"' && from[1] == '(') return true;
-  }
-  return false;
-}
-
-// Names in HLO may hold anything. Operations of LHLO are `lmhlo.` but for those of profiles, which may stand alone.
-bool lhlo_is(str source) {
-  if (!memmem(source.data, source.size, "lmhlo.", 6) && !has_profile_operation(source)) return false;
-  return import_sniff(source) == IMPORT_MLIR_TEXT;
-}
-
 heddle_status lhlo_parse(arena *a, str source, const char *file, const target_description *target, lhlo_program **out) {
   return lhlo_parse_limited(a, source, file, target, MLIR_MOST_SPLAT_BYTES, out);
 }

@@ -281,6 +281,36 @@ static void test_products_of_slices(void **state) {
   arena_destroy(a);
 }
 
+// Words alone do not make a text LHLO.
+static void test_recognizes(void **state) {
+  (void)state;
+#define BODY(x) "module { func.func @main(%a: tensor<f32>) -> tensor<f32> { " x " return %a : tensor<f32> } }"
+  static const char *const yes[] = {
+      BODY("\"lmhlo.fusion\"(%a) : (tensor<f32>) -> ()\n"),
+      BODY("%0 = \"profile.start\"() : () -> i64\n"),
+      "module attributes {lmhlo.peak_bytes = 4 : i64} { }",
+      "func.func @main(%p: memref<f32>, %r: memref<f32> {lmhlo.result}) { return }",
+      BODY("// \" a comment\n \"lmhlo.copy\"(%a, %a) : (tensor<f32>, tensor<f32>) -> ()\n"),
+  };
+  static const char *const no[] = {
+      BODY("// \"lmhlo.fusion\"(%a) lmhlo.result\n"),
+      BODY("%0 = stablehlo.custom_call @lmhlo.fusion(%a) : (tensor<f32>) -> tensor<f32>\n"),
+      BODY("%0 = call @\"lmhlo.fusion\"(%a) : (tensor<f32>) -> tensor<f32>\n"),
+      BODY("%0 = stablehlo.custom_call @f(%a) {backend_config = \"\\\"lmhlo.fusion\\\"(\"} : (tensor<f32>) -> "
+           "tensor<f32>\n"),
+      BODY("%lmhlo.x = stablehlo.negate %a : tensor<f32> loc(callsite(\"lmhlo.py\"(\"f\":1:1) at "
+           "\"lmhlo.py\"(\"g\":2:2)))\n"),
+      "#lmhlo.x = loc(\"profile.py\"(\"lmhlo.py\":1:1))\nmodule { }",
+      "HloModule m\nENTRY e { ROOT lmhlo.x = f32[] parameter(0) }",
+      "module { \"lmhlo.",
+  };
+#undef BODY
+  for (size_t k = 0; k < sizeof yes / sizeof *yes; k++)
+    if (!lhlo_is(str_from(yes[k]))) fail_msg("not taken for LHLO: %s", yes[k]);
+  for (size_t k = 0; k < sizeof no / sizeof *no; k++)
+    if (lhlo_is(str_from(no[k]))) fail_msg("taken for LHLO: %s", no[k]);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_products_of_slices),
@@ -297,6 +327,7 @@ int main(void) {
       cmocka_unit_test(test_operations_must_be_known),
       cmocka_unit_test(test_donated_memory_has_one_name),
       cmocka_unit_test(test_blocks_end_once),
+      cmocka_unit_test(test_recognizes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
