@@ -49,6 +49,13 @@ heddle_status facts_end(facts *f, heddle_status s) {
   return s;
 }
 
+heddle_status facts_print_error(const char *module, heddle_status s) {
+  if (status_is_ok(s)) return s;
+  facts f;
+  facts_begin(&f, NULL, module);
+  return facts_end(&f, s);
+}
+
 void facts_put_stages(facts *f, const compile_times *times) {
   json_begin(&f->out, "stage_seconds", '{');
   for (int k = 0; k < times->count; k++) json_put_number(&f->out, times->stages[k].name, times->stages[k].seconds);

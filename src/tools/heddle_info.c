@@ -5,6 +5,7 @@
 #include "hlo/device_counts.h"
 #include "import/import_ir.h"
 #include "tools/commands.h"
+#include "tools/facts.h"
 #include "tools/open_dims.h"
 #include "tools/signature_print.h"
 #include "vhlo/bytecode.h"
@@ -114,7 +115,7 @@ static heddle_status describe_file(arena *a, const char *path, void *argument) {
   heddle_status s = describe(a, path, f, &out);
   if (status_is_ok(s)) s = file_write("-", text_view(&out));
   text_free(&out);
-  return s;
+  return f->json ? facts_print_error(path, s) : s;
 }
 
 static heddle_status check_flags(void *argument) {

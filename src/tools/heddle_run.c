@@ -547,13 +547,28 @@ static heddle_status run_programs(arena *a, const char *path, run_flags *f) {
   return status_ok();
 }
 
+static heddle_status run_listed(arena *a, const char *path, run_flags *f) {
+  TRY(open_files(a, f));
+  return run_programs(a, path, f);
+}
+
+// What was measured, or the error alone.
+static heddle_status tell_measured(arena *a, const char *path, run_flags *f) {
+  text told = {0};
+  f->measure.told = &told;
+  heddle_status s = run_listed(a, path, f);
+  if (status_is_ok(s)) fwrite(told.data, 1, told.size, stdout);
+  text_free(&told);
+  return facts_print_error(path, s);
+}
+
 static heddle_status tell_programs(arena *a, const char *path, run_flags *f) {
   facts told;
   facts_begin(&told, a, path);
   json_put_string(&told.out, "platform", str_from(f->platform));
   json_begin(&told.out, "runs", '[');
   f->facts = &told;
-  heddle_status s = run_programs(a, path, f);
+  heddle_status s = run_listed(a, path, f);
   f->facts = NULL;
   json_end(&told.out, ']');
   return facts_end(&told, s);
@@ -564,8 +579,9 @@ static heddle_status run_file(arena *a, const char *path, void *argument) {
   log_set_level(f->v);
   debug_options_warn(&f->debug);
   f->path = path;
-  heddle_status s = open_files(a, f);
-  if (status_is_ok(s)) s = f->json ? tell_programs(a, path, f) : run_programs(a, path, f);
+  heddle_status s = f->json           ? tell_programs(a, path, f)
+                    : f->measure.json ? tell_measured(a, path, f)
+                                      : run_listed(a, path, f);
   array_files_close(&f->listed);
   array_files_close(&f->listed_expected);
   return s;

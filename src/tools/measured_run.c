@@ -74,9 +74,8 @@ static void print_summary(arena *a, const measured_program *told, const compiled
       s->median > 0 ? (double)s->bytes / s->median * 1e-9 : 0, execute_seconds_text(a, told->compile_seconds));
 }
 
-static void print_summary_json(const measured_program *told, const compiled *c, const summary *s) {
-  text t = {0};
-  json_writer w = {.out = &t};
+static void put_summary(text *out, const measured_program *told, const compiled *c, const summary *s) {
+  json_writer w = {.out = out};
   json_begin(&w, NULL, '{');
   json_put_string(&w, "module", str_from(told->path));
   json_put_int(&w, "threads", c->threads);
@@ -88,16 +87,17 @@ static void print_summary_json(const measured_program *told, const compiled *c, 
   json_put_int(&w, "bytes", s->bytes);
   json_put_number(&w, "compile_seconds", told->compile_seconds);
   json_end(&w, '}');
-  fwrite(t.data, 1, t.size, stdout);
-  text_free(&t);
 }
 
 static heddle_status print_profile(const measured_run *m, const profile *p) {
   text t = {0};
-  if (m->json) profile_print_json(&t, p);
-  else profile_print_table(&t, p, m->lines);
-  fwrite(t.data, 1, t.size, m->json ? stdout : m->out);
-  text_free(&t);
+  if (m->json) {
+    profile_print_json(m->told, p);
+  } else {
+    profile_print_table(&t, p, m->lines);
+    fwrite(t.data, 1, t.size, m->out);
+    text_free(&t);
+  }
   if (!m->trace) return status_ok();
   profile_print_trace(&t, p);
   heddle_status s = file_write(m->trace, text_view(&t));
@@ -113,7 +113,7 @@ static heddle_status measure(arena *a, const measured_run *m, const measured_pro
   if (!m->profiles) {
     TRY(run_repeatedly(a, m, r, NULL, t));
     const summary s = sum_up(t, &r->program->program);
-    if (m->json) print_summary_json(told, r->program, &s);
+    if (m->json) put_summary(m->told, told, r->program, &s);
     else print_summary(a, told, r->program, &s);
     return status_ok();
   }

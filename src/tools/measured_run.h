@@ -9,7 +9,8 @@ typedef struct measured_run {
   bool profiles;      // each operation is watched
   bool no_limits;     // and not compared with what the machine can do
   bool counters;      // with the CPU's counters
-  bool json;          // JSON on standard output, else tables
+  bool json;          // JSON into `told`, else tables
+  text *told;         // so that nothing is printed where the run fails in the end; may be null without `json`
   const char *trace;  // where to write trace events; null: nowhere
   int lines;          // of a table; 0: all
   FILE *out;          // of tables
