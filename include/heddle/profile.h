@@ -27,9 +27,9 @@ typedef struct heddle_profile_options {
 #define HEDDLE_PROFILE_OPTIONS_INIT HEDDLE_INIT(heddle_profile_options)
 
 // Watches all runs of the program from now on. While none goes on; a program has one profile at a time
-// (HEDDLE_INVALID), and one whose
-// runs decide sizes has none (HEDDLE_UNIMPLEMENTED). The first profile on a machine measures its limits, about a
-// second, and keeps them in $XDG_CACHE_HOME/heddle or ~/.cache/heddle. `options` may be null. The profile is the
+// (HEDDLE_INVALID). Of a program whose runs decide sizes it watches those at the sizes of the first one that comes, and
+// says nothing before. The first profile on a machine measures its limits, about a second, and keeps them in
+// $XDG_CACHE_HOME/heddle or ~/.cache/heddle. `options` may be null. The profile is the
 // caller's to free, before the program; runs without one are not slowed.
 HEDDLE_API heddle_status heddle_profile_start(heddle_program *program, const heddle_profile_options *options,
                                               heddle_profile **out);

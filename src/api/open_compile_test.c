@@ -5,6 +5,7 @@
 
 #include "api/testing.h"
 #include "heddle/heddle.h"
+#include "heddle/profile.h"
 
 enum { MOST_PARAMETERS = 4, MOST_RANK = 4 };
 
@@ -250,10 +251,56 @@ static void test_threads(void **state) {
   heddle_program_free(p);
 }
 
+static void run_once_at(heddle_program *p, int64_t size) {
+  sized_run r = {0};
+  make_inputs(p, size, &r);
+  make_outputs(p, &r);
+  run_at(p, r.input_dims, &r, 0);
+  for (int k = 0; k < 2; k++) free(r.outputs[k]);
+  for (int i = 0; i < MOST_PARAMETERS; i++) free((void *)r.inputs[i]);
+}
+
+// The runs at the first size that comes are watched, however many others come between them.
+static void check_profile(heddle_program *p, int64_t size) {
+  const heddle_profile_options options = {HEDDLE_SIZED(heddle_profile_options), .no_limits = true};
+  heddle_profile *profile, *other;
+  char *text;
+  heddle_profile_row row = HEDDLE_PROFILE_ROW_INIT;
+  testing_expect(heddle_profile_start(p, &options, &profile), HEDDLE_OK, "");
+  testing_expect(heddle_profile_start(p, &options, &other), HEDDLE_INVALID, "has a profile");
+  assert_int_equal(heddle_profile_row_count(profile), 0);
+  testing_expect(heddle_profile_text(profile, "table", &text), HEDDLE_INVALID, "has not run");
+  run_once_at(p, size);
+  for (int64_t k = 0; k < 40; k++) run_once_at(p, k);
+  run_once_at(p, size);
+  assert_int_equal(heddle_profile_row_count(profile), 1);
+  testing_expect(heddle_profile_row_at(profile, 0, &row), HEDDLE_OK, "");
+  assert_int_equal(row.calls, size < 40 ? 3 : 2);
+  assert_int_equal(row.bytes, 3 * 4 * size);
+  testing_expect(heddle_profile_text(profile, "json", &text), HEDDLE_OK, "");
+  assert_non_null(strstr(text, size < 40 ? "\"runs\": 3" : "\"runs\": 2"));
+  heddle_text_free(text);
+  heddle_profile_free(profile);
+}
+
+static void test_profile(void **state) {
+  (void)state;
+  heddle_program *p = compile(elementwise, NULL);
+  run_once_at(p, 512);
+  check_profile(p, 512);
+  check_profile(p, 16);
+  heddle_profile *unused;
+  testing_expect(heddle_profile_start(p, NULL, &unused), HEDDLE_OK, "");
+  heddle_profile_free(unused);
+  run_once_at(p, 16);
+  heddle_program_free(p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_elementwise), cmocka_unit_test(test_row_softmax), cmocka_unit_test(test_signature),
-      cmocka_unit_test(test_refused),     cmocka_unit_test(test_too_few),     cmocka_unit_test(test_threads),
+      cmocka_unit_test(test_refused),     cmocka_unit_test(test_too_few),     cmocka_unit_test(test_profile),
+      cmocka_unit_test(test_threads),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

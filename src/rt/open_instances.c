@@ -134,16 +134,56 @@ void open_instances_give(open_instances *all, open_instance *instance) {
   if (is_last) destroy(&all->source, instance);
 }
 
-heddle_status open_instances_run(open_instances *all, const heddle_program *of, const int64_t *const *input_dims,
-                                 const void *const *const *inputs, void *const *const *outputs,
-                                 int64_t *const *const *dims) {
-  open_instance *instance;
-  TRY(open_instances_take(all, input_dims, &instance));
+// --- watching
+
+// What watches a run on the instance, if the watch is for its sizes. Every run comes through here before it starts, so
+// that no other one goes on where the first of them begins to be watched.
+static heddle_status follow(open_watch *w, open_instances *all, open_instance *instance, profile **out) {
+  heddle_status s = status_ok();
+  lock_take(&of_all);
+  if (!w->watching) {
+    s = profile_start(instance->callable.program, instance->callable.executable, &w->options, &w->watching);
+    if (status_is_ok(s)) {
+      w->all = all;
+      w->instance = instance;
+      instance->users++;
+    }
+  }
+  if (w->instance == instance) *out = w->watching;
+  lock_give(&of_all);
+  return s;
+}
+
+void open_watch_end(open_watch *w) {
+  profile_end(w->watching);
+  if (w->instance) open_instances_give(w->all, w->instance);
+  w->watching = NULL;
+  w->instance = NULL;
+}
+
+// --- runs
+
+static heddle_status run_on(const open_instance *instance, profile *watching, const heddle_program *of,
+                            const void *const *const *inputs, void *const *const *outputs,
+                            int64_t *const *const *dims) {
   heddle_program at_sizes = {.callable = instance->callable,
                              .is_direct = of->is_direct,
                              .heirs = of->heirs,
                              .shown = instance->callable.program};
+  if (watching) profile_begin_run(watching);
   heddle_status s = program_call_given(&at_sizes, inputs, outputs, dims);
+  if (watching) profile_end_run(watching);
+  return s;
+}
+
+heddle_status open_instances_run(open_instances *all, const heddle_program *of, const int64_t *const *input_dims,
+                                 const void *const *const *inputs, void *const *const *outputs,
+                                 int64_t *const *const *dims) {
+  open_instance *instance;
+  profile *watching = NULL;
+  TRY(open_instances_take(all, input_dims, &instance));
+  heddle_status s = of->watch ? follow(of->watch, all, instance, &watching) : status_ok();
+  if (status_is_ok(s)) s = run_on(instance, watching, of, inputs, outputs, dims);
   open_instances_give(all, instance);
   return s;
 }

@@ -39,6 +39,18 @@ void open_instances_destroy(open_instances *all);  // nobody uses one; null is a
 heddle_status open_instances_take(open_instances *all, const int64_t *const *dims, open_instance **out);
 void open_instances_give(open_instances *all, open_instance *instance);
 
+// Watches the runs at the sizes of the first one that it sees; those at others are not watched. That instance stays
+// until the watch ends.
+typedef struct open_watch {
+  profile_options options;
+  // Null before the first run.
+  open_instances *all;
+  open_instance *instance;
+  profile *watching;
+} open_watch;
+
+void open_watch_end(open_watch *w);  // while no run goes on
+
 // A run of a program whose handle is `of`, as heddle_program_run_with.
 heddle_status open_instances_run(open_instances *all, const heddle_program *of, const int64_t *const *input_dims,
                                  const void *const *const *inputs, void *const *const *outputs,

@@ -19,6 +19,7 @@ struct heddle_program {
   const program *shown;                // what callers see of its parameters and results: open sizes are -1
   program_handle_run_fn run_open;      // null if no size is open
   profile *profile;                    // that watches its runs; null: nobody does
+  struct open_watch *watch;            // of a program for open sizes (open_instances.h); null: nobody watches
 };
 
 // Fills the handle in; `heirs` lives in the arena.
