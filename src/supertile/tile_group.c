@@ -78,10 +78,20 @@ int64_t tile_group_dim_size(const instruction *bottom, int dim) {
 
 region_dim tile_group_full(const tile_group *g) { return (region_dim){0, g->tile, g->tile}; }
 
-region tile_group_region(arena *a, tile_group *g, region_dim place) {
-  region r = region_whole(a, array_of(g->bottom));
-  if (g->is_sum) g->summed = place;
-  else r.dims[g->dim] = place;
+tile_output *tile_group_output(const tile_group *g, const instruction *i) {
+  for (int k = 0; k < g->outputs.size; k++)
+    if (g->outputs.data[k].instruction == i) return &g->outputs.data[k];
+  return NULL;
+}
+
+void tile_group_place(tile_group *g, region_dim place) {
+  for (int k = 0; k < g->outputs.size; k++) g->outputs.data[k].summed = place;
+}
+
+// Of an output that sums it is the whole.
+static region output_region(arena *a, const tile_output *o, region_dim place) {
+  region r = region_whole(a, array_of(o->instruction));
+  if (!o->is_sum) r.dims[o->dim] = place;
   return r;
 }
 
@@ -89,8 +99,9 @@ region_answer tile_group_operand(tile_search *s, const tile_group *g, const tile
                                  int operand, region *in) {
   const instruction *i = m->instruction;
   const region_answer answer = region_of_operand(s->maps, i, &m->region, turns, operand, in);
-  const bool is_cut = g->is_sum && i == g->bottom && operand < (i->opcode == HLO_DOT ? 2 : 1);
-  if (answer == REGION_FOUND && is_cut) in->dims[summed_dims(i, operand).data[g->dim - array_of(i)->rank]] = g->summed;
+  const tile_output *o = tile_group_output(g, i);
+  const bool is_cut = o && o->is_sum && operand < (i->opcode == HLO_DOT ? 2 : 1);
+  if (answer == REGION_FOUND && is_cut) in->dims[summed_dims(i, operand).data[o->dim - array_of(i)->rank]] = o->summed;
   return answer;
 }
 
@@ -115,6 +126,7 @@ typedef struct growth {
 } growth;
 
 static bool is_needed_outside(const growth *g, const instruction *i) {
+  if (tile_group_output(g->group, i)) return false;
   if (i == i->parent->root || i->control_predecessors.size > 0) return true;
   for (int u = 0; u < i->users.size; u++)
     if (!ptr_map_has(&g->members, i->users.data[u]) && !ptr_map_has(&g->search->dead, i->users.data[u])) return true;
@@ -167,13 +179,13 @@ static region_answer join(growth *g, int number, region_turns turns) {
                    .is_stored = is_stored(g, i),
                    .region = p.region,
                    .operands = arena_array(s->arena, int, i->operand_count)};
-  m.is_repeated = m.is_stored && g->group->members.size > 0 && is_needed_outside(g, i);
+  m.is_repeated = m.is_stored && is_needed_outside(g, i);
   region *operands = arena_array(s->arena, region, i->operand_count);
   for (int k = 0; k < i->operand_count; k++) {
     const region_answer answer = tile_group_operand(s, g->group, &m, turns, k, &operands[k]);
     if (answer != REGION_FOUND) return answer;
   }
-  if (m.is_stored && g->group->members.size > 0) g->group->stored_count++;
+  if (m.is_stored && !tile_group_output(g->group, i)) g->group->stored_count++;
   g->asked.data[number].member = g->group->members.size;
   ptr_map_put(s->arena, &g->members, i, i);
   for (int k = 0; k < i->operand_count; k++)
@@ -220,32 +232,87 @@ static void resolve(growth *g) {
   }
 }
 
-static region_answer grow(growth *g, const region *bottom) {
+// The outputs' own tiles are asked for first.
+static int *ask_for_outputs(growth *g, region_dim place) {
+  arena *a = g->search->arena;
+  const tile_outputs *all = &g->group->outputs;
+  int *numbers = arena_array(a, int, all->size);
+  tile_group_place(g->group, place);
+  for (int k = 0; k < all->size; k++) {
+    const region r = output_region(a, &all->data[k], place);
+    numbers[k] = ask_for(g, all->data[k].instruction, &r);
+  }
+  return numbers;
+}
+
+// Values of outputs are the loop's: what is read from outside must not need them. Whoever needs a value has a higher
+// number.
+static bool externals_need_outputs(const tile_search *s, const tile_group *g) {
+  int least = INT32_MAX;
+  for (int k = 0; k < g->outputs.size; k++) {
+    const int order = order_of(s, g->outputs.data[k].instruction);
+    if (order < least) least = order;
+  }
+  instruction_list work = {0};
+  ptr_map seen = {0};
+  for (int k = 0; k < g->externals.size; k++) vec_push(s->arena, &work, g->externals.data[k]);
+  for (int w = 0; w < work.size; w++) {
+    instruction *i = work.data[w];
+    if (order_of(s, i) < least || ptr_map_has(&seen, i)) continue;
+    if (tile_group_output(g, i)) return true;
+    ptr_map_put(s->arena, &seen, i, i);
+    for (int k = 0; k < i->operand_count; k++) vec_push(s->arena, &work, i->operands[k]);
+    for (int k = 0; k < i->control_predecessors.size; k++) vec_push(s->arena, &work, i->control_predecessors.data[k]);
+  }
+  return false;
+}
+
+// What a sum has come to in a turn is no tile of its value.
+static bool reads_sum(const tile_group *g) {
+  for (int k = 0; k < g->members.size; k++) {
+    const tile_member *m = &g->members.data[k];
+    for (int o = 0; o < m->instruction->operand_count; o++) {
+      const tile_output *of = m->operands[o] < 0 ? NULL : tile_group_output(g, m->instruction->operands[o]);
+      if (of && of->is_sum) return true;
+    }
+  }
+  return false;
+}
+
+static region_answer grow(growth *g) {
   tile_group *t = g->group;
   t->members.size = t->externals.size = t->stored_count = 0;
   g->asked.size = g->waiting.size = 0;
   g->members = (ptr_map){0};
-  ask_for(g, t->bottom, bottom);
-  region_answer answer = join(g, next_waiting(g), t->inside);
+  const int *numbers = ask_for_outputs(g, tile_group_full(t));
+  region_answer answer = REGION_FOUND;
   while (answer == REGION_FOUND && g->waiting.size > 0) {
     const int next = next_waiting(g);
-    if (may_join(g, &g->asked.data[next]) && t->members.size < MOST_MEMBERS) {
+    const bool is_output = tile_group_output(t, g->asked.data[next].instruction);
+    if (is_output || (may_join(g, &g->asked.data[next]) && t->members.size < MOST_MEMBERS)) {
       answer = join(g, next, t->inside);
-      if (answer != REGION_UNKNOWN) continue;
+      if (answer != REGION_UNKNOWN || is_output) continue;
       answer = REGION_FOUND;
     }
     add_external(g, g->asked.data[next].instruction);
   }
   resolve(g);
+  for (int k = 0; k < t->outputs.size; k++) t->outputs.data[k].member = g->asked.data[numbers[k]].member;
   take_elements(g);
-  return answer;
+  if (answer != REGION_FOUND || t->outputs.size == 1) return answer;
+  return reads_sum(t) || externals_need_outputs(g->search, t) ? REGION_UNKNOWN : REGION_FOUND;
 }
 
 // --- regions of given members
 
-region_answer tile_group_regions(tile_search *s, tile_group *g, const region *bottom, region_turns turns) {
+region_answer tile_group_regions(tile_search *s, tile_group *g, region_dim place, region_turns turns) {
   bool *is_known = arena_array(s->arena, bool, g->members.size);
-  g->members.data[0].region = region_copy(s->arena, bottom);
+  tile_group_place(g, place);
+  for (int k = 0; k < g->outputs.size; k++) {
+    const tile_output *o = &g->outputs.data[k];
+    g->members.data[o->member].region = output_region(s->arena, o, place);
+    is_known[o->member] = true;
+  }
   for (int k = 0; k < g->members.size; k++) {
     const tile_member *m = &g->members.data[k];
     for (int o = 0; o < m->instruction->operand_count; o++) {
@@ -268,23 +335,39 @@ static bool has_border_tiles(tile_search *s, tile_group *g) {
     if (turn == g->inside.first) turn = g->inside.last + 1;
     const int64_t size = turn < g->turns ? g->tile : g->remainder;
     if (turn > g->turns || size == 0) break;
-    const region r = tile_group_region(s->arena, g, (region_dim){g->tile * turn, 0, size});
-    if (tile_group_regions(s, g, &r, (region_turns){0, 0}) != REGION_FOUND) return false;
+    const region_dim place = {g->tile * turn, 0, size};
+    if (tile_group_regions(s, g, place, (region_turns){0, 0}) != REGION_FOUND) return false;
   }
   return true;
 }
 
 // The first turn from `from` on, in steps of `step`, whose windows lie within their arrays; -1: none near.
-static int64_t first_inside(growth *g, const region *r, int64_t from, int step, region_answer *answer) {
+static int64_t first_inside(growth *g, int64_t from, int step, region_answer *answer) {
   tile_group *t = g->group;
   for (int k = 0; k <= MOST_BORDERS; k++) {
     const int64_t turn = from + k * step;
     if (turn < 0 || turn >= t->turns) return -1;
     t->inside = (region_turns){turn, turn};
-    *answer = grow(g, r);
+    *answer = grow(g);
     if (*answer != REGION_BORDER) return turn;
   }
   return -1;
+}
+
+static bool has_sum(const tile_group *g) {
+  for (int k = 0; k < g->outputs.size; k++)
+    if (g->outputs.data[k].is_sum) return true;
+  return false;
+}
+
+static void set_outputs(tile_search *s, tile_group *g) {
+  vec_push(s->arena, &g->outputs, ((tile_output){.instruction = g->bottom, .dim = g->dim}));
+  for (int k = 0; k < s->further.size; k++) vec_push(s->arena, &g->outputs, s->further.data[k]);
+  for (int k = 0; k < g->outputs.size; k++) {
+    tile_output *o = &g->outputs.data[k];
+    o->is_sum = o->dim >= array_of(o->instruction)->rank;
+  }
+  g->is_sum = g->outputs.data[0].is_sum;
 }
 
 static bool grow_tiles(tile_search *s, instruction *bottom, int dim, int64_t tile, int most_stored, tile_group *out) {
@@ -292,24 +375,22 @@ static bool grow_tiles(tile_search *s, instruction *bottom, int dim, int64_t til
   s->maps->multiple = 1;
   const int64_t size = tile_group_dim_size(bottom, dim);
   *out = (tile_group){.bottom = bottom, .dim = dim, .tile = tile, .turns = size / tile, .remainder = size % tile};
-  out->is_sum = dim >= array_of(bottom)->rank;
+  set_outputs(s, out);
   growth g = {.search = s, .group = out, .most_stored = most_stored};
-  const region r = tile_group_region(s->arena, out, tile_group_full(out));
   // The first turn of a sum begins with the operation's own initial value.
-  out->inside = (region_turns){out->is_sum, out->turns - 1};
+  out->inside = (region_turns){has_sum(out), out->turns - 1};
   if (out->inside.last < out->inside.first) return false;
-  region_answer answer = grow(&g, &r);
+  region_answer answer = grow(&g);
   if (answer == REGION_BORDER) {
-    const int64_t first = first_inside(&g, &r, 0, 1, &answer);
+    const int64_t first = first_inside(&g, 0, 1, &answer);
     if (first < 0 || answer != REGION_FOUND) return false;
-    const int64_t last = first_inside(&g, &r, out->turns - 1, -1, &answer);
+    const int64_t last = first_inside(&g, out->turns - 1, -1, &answer);
     if (last < first || answer != REGION_FOUND) return false;
     out->inside = (region_turns){first, last};
-    answer = grow(&g, &r);
+    answer = grow(&g);
   }
-  if (answer != REGION_FOUND || (out->is_sum && out->inside.first == 0) || !has_border_tiles(s, out)) return false;
-  tile_group_region(s->arena, out, tile_group_full(out));
-  return tile_group_regions(s, out, &r, out->inside) == REGION_FOUND;
+  if (answer != REGION_FOUND || (has_sum(out) && out->inside.first == 0) || !has_border_tiles(s, out)) return false;
+  return tile_group_regions(s, out, tile_group_full(out), out->inside) == REGION_FOUND;
 }
 
 // Where an operation does not allow tiles of that size, it stays outside, or there is no group.
@@ -372,7 +453,10 @@ typedef struct estimate {
   ptr_map last_parts;  // array: number of its last part, plus one
 } estimate;
 
-static bool is_step(const tile_group *g, int member) { return member == 0 || g->members.data[member].is_stored; }
+static bool is_step(const tile_group *g, int member) {
+  const tile_member *m = &g->members.data[member];
+  return m->is_stored || tile_group_output(g, m->instruction);
+}
 
 // The step that computes the member.
 static int step_of(const estimate *e, int member) { return is_step(e->group, member) ? member : e->reader[member]; }
@@ -440,14 +524,16 @@ static void raise(int64_t *most, int64_t bytes) {
   if (bytes > *most) *most = bytes;
 }
 
-// What the bottom's step takes of its result. A library, and a sum that goes on, write a tile of their own, which is
-// then written to its place.
-static void walk_result(tile_group *g, bool is_temporary, int64_t *live, int64_t *touched) {
-  const int64_t out = region_bytes(g->bottom, &g->members.data[0].region);
-  const int64_t written = is_temporary ? 0 : out;
-  if (is_library(g->bottom) || g->is_sum) {
-    raise(&g->operation_bytes, out + written);
-    raise(&g->least_bytes, out + written);
+// What an output's step takes of its result. A library, and a sum that goes on, write a tile of their own, which is
+// then written to its place; so does a step whose tile others read. `behind` is what lives on then.
+static void walk_result(const estimate *e, const tile_output *o, int64_t behind, int64_t *live, int64_t *touched) {
+  tile_group *g = e->group;
+  const int64_t out = region_bytes(o->instruction, &g->members.data[o->member].region);
+  const int64_t written = plan_steps_is_temporary(e->search->steps, o->instruction) ? 0 : out;
+  const bool is_read = e->reader[o->member] < g->members.size;
+  if (is_library(o->instruction) || o->is_sum || is_read) {
+    raise(&g->operation_bytes, behind + out + written);
+    raise(&g->least_bytes, behind + out + written);
     raise(&g->touched_bytes, 2 * out);
     *live += out;
   } else {
@@ -463,17 +549,19 @@ static void walk_steps(estimate *e) {
   for (int k = g->members.size; k-- > 0;) {
     if (!is_step(g, k)) continue;
     const step_bytes *beside = &e->beside[k];
-    int64_t live = 0, touched = 0;
+    int64_t live = 0, touched = 0, behind = 0;
     for (int m = k + 1; m < g->members.size; m++) {
       if (!is_step(g, m) || e->reader[m] > k) continue;
       const int64_t bytes = region_bytes(g->members.data[m].instruction, &g->members.data[m].region);
       live += bytes;
       if (e->reader[m] == k) touched += bytes;
+      else behind += bytes;
     }
     raise(&g->operation_bytes, live + beside->copied + beside->largest_slice);
     raise(&g->touched_bytes, beside->copied > 0 ? beside->largest_slice * 2 : 0);
-    if (k == 0) {
-      walk_result(g, plan_steps_is_temporary(e->search->steps, g->bottom), &live, &touched);
+    const tile_output *o = tile_group_output(g, g->members.data[k].instruction);
+    if (o && o->member == k) {
+      walk_result(e, o, behind, &live, &touched);
     } else {
       live += region_bytes(g->members.data[k].instruction, &g->members.data[k].region);
       touched += region_bytes(g->members.data[k].instruction, &g->members.data[k].region);
@@ -494,7 +582,8 @@ static void count_work(tile_group *g) {
     whole += once;
     tiled += g->members.data[k].is_repeated ? once : 0;  // what is outside stays
     const double elements = (double)region_elements(&g->members.data[k].region);
-    tiled += work * elements * (g->is_sum && k == 0 ? 1 : turns);
+    const tile_output *o = tile_group_output(g, i);
+    tiled += work * elements * (o && o->is_sum ? 1 : turns);
   }
   g->repeated = whole > 0 && tiled > whole ? tiled / whole : 1;
 }
@@ -514,7 +603,10 @@ void tile_group_estimate(tile_search *s, tile_group *g, int64_t across) {
     const instruction *x = g->externals.data[k];
     if (plan_steps_is_temporary(s->steps, x)) whole += whole_bytes(x);
   }
-  if (plan_steps_is_temporary(s->steps, g->bottom)) whole += whole_bytes(g->bottom);
+  for (int k = 0; k < g->outputs.size; k++) {
+    const instruction *x = g->outputs.data[k].instruction;
+    if (plan_steps_is_temporary(s->steps, x)) whole += whole_bytes(x);
+  }
   g->needed_bytes = whole + g->operation_bytes;
   g->least_bytes += whole;
 }

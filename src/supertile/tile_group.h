@@ -21,18 +21,29 @@ typedef struct tile_member {
   int *operands;     // by operand: the number of the member that gives its tile; < 0: it is read from outside
 } tile_member;
 
+// A value that the loop leaves whole, cut into as many tiles as there are turns.
+typedef struct tile_output {
+  instruction *instruction;
+  int dim;            // of the result; or, from its rank on, one of those that it sums over
+  bool is_sum;        // the latter: turns add to the same result
+  region_dim summed;  // then what a turn takes of that dim
+  int member;         // its number
+} tile_output;
+
+typedef VEC(tile_output) tile_outputs;
+
 typedef struct tile_group {
-  instruction *bottom;
-  int dim;                     // of the result; or, from its rank on, one of those that it sums over
-  bool is_sum;                 // the latter: turns add to the same result
-  region_dim summed;           // then what a turn takes of that dim
+  instruction *bottom;         // the first output
+  int dim;                     // along which it is cut: see tile_output
+  bool is_sum;                 // it sums over that dim
+  tile_outputs outputs;        // the bottom, and what else the loop leaves behind
   int64_t tile;                // elements of a full tile along it
   int64_t turns, remainder;    // full tiles, and elements of the last one (0: none)
   region_turns inside;         // those that are one loop; the others are computed on their own
-  VEC(tile_member) members;    // consumers before producers: the bottom first
+  VEC(tile_member) members;    // consumers before producers
   instruction_list externals;  // what is read from outside, but for scalar constants
   bool fits;                   // nothing in the loop has to be tiled once more
-  int stored_count;            // of the members, without the bottom
+  int stored_count;            // of the members, without the outputs
   // Estimates.
   int64_t operation_bytes;  // of one turn: its tiles and what it reads of other arrays
   int64_t needed_bytes;     // with what lives all the while
@@ -45,11 +56,12 @@ typedef struct tile_group {
 typedef struct tile_search {
   arena *arena;
   const plan_steps *steps;
-  bool exact;           // sums keep their order
-  bool may_repeat;      // what is needed outside, too, may be computed once more in the loop
-  int64_t small_bytes;  // producers whose results take less stay outside: it would not help to cut them
-  int64_t most_asked;   // regions that may be asked for before all further tries fail
-  ptr_map dead;         // instructions that only loops stand for by now
+  bool exact;            // sums keep their order
+  bool may_repeat;       // what is needed outside, too, may be computed once more in the loop
+  tile_outputs further;  // what a loop has to leave behind beside its bottom
+  int64_t small_bytes;   // producers whose results take less stay outside: it would not help to cut them
+  int64_t most_asked;    // regions that may be asked for before all further tries fail
+  ptr_map dead;          // instructions that only loops stand for by now
   region_maps *maps;
   ptr_map orders;  // instruction: position in its computation's post-order, plus one
 } tile_search;
@@ -64,9 +76,11 @@ int64_t tile_group_dim_size(const instruction *bottom, int dim);
 // What combines the sums of two turns: add for a product.
 hlo_opcode tile_group_combiner(const instruction *bottom);
 
-// The region of the bottom that a tile computes, `base + step * turn` and `size` along the dim that is cut. Of a sum it
-// is the whole, and the place is noted in the group.
-region tile_group_region(arena *a, tile_group *g, region_dim place);
+// The output that the instruction is; null: none.
+tile_output *tile_group_output(const tile_group *g, const instruction *i);
+
+// Says which tile is meant by what follows: `base + step * turn` and `size` along the dims that are cut.
+void tile_group_place(tile_group *g, region_dim place);
 region_dim tile_group_full(const tile_group *g);  // the place of full tiles
 
 // The region that member `member` needs of an operand.
@@ -77,8 +91,8 @@ region_answer tile_group_operand(tile_search *s, const tile_group *g, const tile
 // multiples of a number, with at most `most_stored` stored producers. False if there are no such tiles.
 bool tile_group_grow(tile_search *s, instruction *bottom, int dim, int64_t tile, int most_stored, tile_group *out);
 
-// Sets the regions of the members for another region of the bottom.
-region_answer tile_group_regions(tile_search *s, tile_group *g, const region *bottom, region_turns turns);
+// Sets the regions of the members for the tile at the place.
+region_answer tile_group_regions(tile_search *s, tile_group *g, region_dim place, region_turns turns);
 
 // `across`: bytes of temporaries that live while the loop runs and are none of its own.
 void tile_group_estimate(tile_search *s, tile_group *g, int64_t across);

@@ -64,9 +64,9 @@ static instruction *slice_of_external(piece *p, const instruction *x, const regi
 
 // What sums and products that go on begin with: what changes nothing, which of sums is the negative zero. Others may
 // begin with their own initial value once more.
-static instruction *neutral_value(const piece *p, const instruction *initial) {
-  const dtype t = initial->shape->dtype;
-  const hlo_opcode combiner = tile_group_combiner(p->group->bottom);
+static instruction *neutral_value(const piece *p, const instruction *sum) {
+  const dtype t = sum->shape->dtype;
+  const hlo_opcode combiner = tile_group_combiner(sum);
   if (combiner == HLO_MULTIPLY) return builder_scalar_int(&p->to, t, 1);
   if (combiner != HLO_ADD) return NULL;
   return dtype_is_float(t) ? builder_scalar(&p->to, t, -0.0) : builder_scalar_int(&p->to, t, 0);
@@ -76,9 +76,9 @@ static instruction *neutral_value(const piece *p, const instruction *initial) {
 static instruction *operand_tile(piece *p, const tile_member *m, int k, const region *in) {
   instruction *x = m->instruction->operands[k];
   const int number = m->operands[k];
-  const bool goes_on = p->group->is_sum && m->instruction == p->group->bottom && !p->is_first;
-  if (goes_on && m->instruction->opcode == HLO_REDUCE && k == 1) {
-    instruction *neutral = neutral_value(p, x);
+  const tile_output *o = tile_group_output(p->group, m->instruction);
+  if (o && o->is_sum && !p->is_first && m->instruction->opcode == HLO_REDUCE && k == 1) {
+    instruction *neutral = neutral_value(p, m->instruction);
     if (neutral) return neutral;
   }
   if (number < 0 && x->opcode == HLO_CONSTANT && shape_is_scalar(x->shape)) return builder_constant(&p->to, x->literal);
@@ -96,9 +96,9 @@ static instruction *operand_tile(piece *p, const tile_member *m, int k, const re
 
 // --- pieces
 
-static heddle_status compute(piece *p, const region *bottom) {
+static heddle_status compute(piece *p, region_dim at) {
   tile_group *g = p->group;
-  if (tile_group_regions(p->search, g, bottom, p->turns) != REGION_FOUND)
+  if (tile_group_regions(p->search, g, at, p->turns) != REGION_FOUND)
     return status_at(HEDDLE_INTERNAL, g->bottom->where, "a tile of " STR_FMT " has no region",
                      STR_ARG(g->bottom->name));
   p->tiles = arena_array(p->search->arena, instruction *, g->members.size);
@@ -121,38 +121,47 @@ static heddle_status compute(piece *p, const region *bottom) {
   return status_ok();
 }
 
-static instruction *bottom_value(const piece *p, int k) {
-  instruction *tile = p->tiles[0];
-  return shape_is_tuple(tile->shape) ? builder_element(&p->to, tile, k) : tile;
+// --- values
+
+static int value_count(const tile_output *o) {
+  return shape_is_tuple(o->instruction->shape) ? o->instruction->shape->tuple_size : 1;
 }
 
-static int value_count(const tile_group *g) {
-  return shape_is_tuple(g->bottom->shape) ? g->bottom->shape->tuple_size : 1;
+static int value_count_of_all(const tile_group *g) {
+  int count = 0;
+  for (int k = 0; k < g->outputs.size; k++) count += value_count(&g->outputs.data[k]);
+  return count;
 }
 
-static const shape *value_shape(const tile_group *g, int k) {
-  return shape_is_tuple(g->bottom->shape) ? g->bottom->shape->elements[k] : g->bottom->shape;
+static const shape *value_shape(const tile_output *o, int k) {
+  return shape_is_tuple(o->instruction->shape) ? o->instruction->shape->elements[k] : o->instruction->shape;
 }
 
 // The tile goes to its place in `into`, or is added to it.
-static instruction *write_tile(const piece *p, const region *bottom, int k, instruction *into) {
-  if (p->group->is_sum) {
-    instruction *sum = bottom_value(p, k);
-    return p->is_first ? sum : builder_binary(&p->to, tile_group_combiner(p->group->bottom), into, sum);
+static instruction *write_tile(const piece *p, const tile_output *o, int k, instruction *into) {
+  instruction *tile = p->tiles[o->member];
+  const region *r = &p->group->members.data[o->member].region;
+  if (shape_is_tuple(tile->shape)) tile = builder_element(&p->to, tile, k);
+  if (o->is_sum) return p->is_first ? tile : builder_binary(&p->to, tile_group_combiner(o->instruction), into, tile);
+  instruction *operands[SHAPE_MAX_RANK + 2] = {into, tile};
+  for (int d = 0; d < r->rank; d++) operands[d + 2] = index_of(p, &r->dims[d]);
+  return builder_add(&p->to, HLO_DYNAMIC_UPDATE_SLICE, into->shape, r->rank + 2, operands);
+}
+
+// `values` are those of all outputs, one after the other.
+static void write_tiles(const piece *p, instruction **values) {
+  for (int k = 0; k < p->group->outputs.size; k++) {
+    const tile_output *o = &p->group->outputs.data[k];
+    for (int v = 0; v < value_count(o); v++, values++) *values = write_tile(p, o, v, *values);
   }
-  instruction *operands[SHAPE_MAX_RANK + 2] = {into, bottom_value(p, k)};
-  for (int d = 0; d < bottom->rank; d++) operands[d + 2] = index_of(p, &bottom->dims[d]);
-  return builder_add(&p->to, HLO_DYNAMIC_UPDATE_SLICE, into->shape, bottom->rank + 2, operands);
 }
 
 static heddle_status add_lone_tile(tile_search *s, tile_group *g, int64_t turn, instruction **values) {
-  const region_dim place = {g->tile * turn, 0, turn < g->turns ? g->tile : g->remainder};
-  const region r = tile_group_region(s->arena, g, place);
   piece p = {.search = s, .group = g, .to = builder_for(g->bottom), .is_first = turn == 0};
   for (int k = 0; k < g->externals.size; k++)
     ptr_map_put(s->arena, &p.outside, g->externals.data[k], g->externals.data[k]);
-  TRY(compute(&p, &r));
-  for (int k = 0; k < value_count(g); k++) values[k] = write_tile(&p, &r, k, values[k]);
+  TRY(compute(&p, (region_dim){g->tile * turn, 0, turn < g->turns ? g->tile : g->remainder}));
+  write_tiles(&p, values);
   return status_ok();
 }
 
@@ -175,13 +184,12 @@ static heddle_status make_body(tile_search *s, tile_group *g, const builder *b, 
   instruction *state_in = computation_add_parameter(c, 0, STR("state"), state);
   instruction **elements = arena_array(s->arena, instruction *, state->tuple_size);
   for (int k = 0; k < state->tuple_size; k++) elements[k] = builder_element(&p.to, state_in, k);
-  const int count = value_count(g);
+  const int count = value_count_of_all(g);
   for (int k = 0; k < externals->size; k++)
     ptr_map_put(s->arena, &p.outside, externals->data[k], elements[1 + count + k]);
   p.turn = elements[0];
-  const region r = tile_group_region(s->arena, g, tile_group_full(g));
-  TRY(compute(&p, &r));
-  for (int k = 0; k < count; k++) elements[1 + k] = write_tile(&p, &r, k, elements[1 + k]);
+  TRY(compute(&p, tile_group_full(g)));
+  write_tiles(&p, elements + 1);
   elements[0] = builder_binary(&p.to, HLO_ADD, p.turn, builder_scalar_int(&p.to, DTYPE_S32, 1));
   computation_set_root(c, builder_tuple(&p.to, state->tuple_size, elements));
   return status_ok();
@@ -189,7 +197,7 @@ static heddle_status make_body(tile_search *s, tile_group *g, const builder *b, 
 
 static heddle_status add_loop(tile_search *s, tile_group *g, instruction **values, computation **body) {
   const builder b = builder_for(g->bottom);
-  const int count = value_count(g);
+  const int count = value_count_of_all(g);
   const instruction_list externals = g->externals;
   const int size = 1 + count + externals.size;
   instruction **elements = arena_array(s->arena, instruction *, size);
@@ -215,16 +223,28 @@ static instruction *allocate(const builder *b, const shape *s) {
   return i;
 }
 
+// Sums begin with the first turn's.
+static void allocate_all(const builder *b, const tile_group *g, instruction **values) {
+  for (int k = 0; k < g->outputs.size; k++) {
+    const tile_output *o = &g->outputs.data[k];
+    for (int v = 0; v < value_count(o); v++, values++)
+      if (!o->is_sum) *values = allocate(b, value_shape(o, v));
+  }
+}
+
 heddle_status tile_loop_make(tile_search *s, tile_group *g, computation **body) {
   const builder b = builder_for(g->bottom);
-  instruction **values = arena_array(s->arena, instruction *, value_count(g));
-  for (int k = 0; k < value_count(g) && !g->is_sum; k++) values[k] = allocate(&b, value_shape(g, k));
+  instruction **values = arena_array(s->arena, instruction *, value_count_of_all(g));
+  allocate_all(&b, g, values);
   for (int64_t turn = 0; turn < g->inside.first; turn++) TRY(add_lone_tile(s, g, turn, values));
   const bool is_loop = g->inside.last > g->inside.first;
   *body = NULL;
   if (is_loop) TRY(add_loop(s, g, values, body));
   for (int64_t turn = is_loop ? g->inside.last + 1 : g->inside.first; turn < g->turns + (g->remainder > 0); turn++)
     TRY(add_lone_tile(s, g, turn, values));
-  builder_replace_values(&b, g->bottom, values);
+  for (int k = 0; k < g->outputs.size; k++) {
+    builder_replace_values(&b, g->outputs.data[k].instruction, values);
+    values += value_count(&g->outputs.data[k]);
+  }
   return status_ok();
 }
