@@ -20,6 +20,7 @@
 // A value with memory: a leaf of an instruction that does work.
 typedef struct scheduled_value {
   int64_t bytes;
+  bool is_room;   // what is written there last is its value
   int readers;    // that have not run; distinct
   int reader_or;  // their numbers, exclusive or
 } scheduled_value;
@@ -36,6 +37,7 @@ typedef struct scheduled_instruction {
   int value_count;
   VEC(int) read;        // values, each once
   VEC(int) updated;     // those that it writes over, after a copy if others have yet to read them
+  VEC(int) updating;    // by those: which of its results lies there
   VEC(int) successors;  // once for each edge
 } scheduled_instruction;
 
@@ -95,9 +97,11 @@ static heddle_status add_updates(scheduler *s, int number, const leaf_numbers *o
   in_place_pairs pairs = {0};
   if (x->instruction->opcode != HLO_FUSION || library_kind_of(x->instruction) != LIBRARY_NONE) return status_ok();
   TRY(in_place_updates(s->arena, x->instruction->called[0], &pairs));
-  for (int k = 0; k < pairs.size; k++)
-    if (pairs.data[k].operand < operands->count)
-      vec_push(s->arena, &x->updated, operands->numbers[pairs.data[k].operand]);
+  for (int k = 0; k < pairs.size; k++) {
+    if (pairs.data[k].operand >= operands->count) continue;
+    vec_push(s->arena, &x->updated, operands->numbers[pairs.data[k].operand]);
+    vec_push(s->arena, &x->updating, pairs.data[k].result);
+  }
   return status_ok();
 }
 
@@ -146,6 +150,27 @@ static void forget_given(scheduler *s) {
   }
 }
 
+// Room that is made for results, or a loop's state: what is updated there is no value of its own.
+static bool is_room(const instruction *i) {
+  if (i->opcode == HLO_PARAMETER) return i->parent != i->parent->module->entry;
+  return i->opcode == HLO_CUSTOM_CALL && i->operand_count == 0 &&
+         str_is(i->attributes->custom_call_target, LHLO_ALLOCATE_BUFFER);
+}
+
+static leaf_numbers add_results(scheduler *s, int number, const instruction *i) {
+  const leaf_numbers v = add_values(s, number, i);
+  scheduled_instruction *x = &s->instructions[number];
+  for (int k = 0; k < v.count; k++) s->values.data[v.numbers[k]].is_room = is_room(i);
+  for (int k = 0; k < x->updated.size; k++) {
+    int *result = &v.numbers[x->updating.data[k]];
+    if (!s->values.data[x->updated.data[k]].is_room) continue;
+    x->allocated -= s->values.data[*result].bytes;
+    s->values.data[*result].bytes = 0;
+    *result = x->updated.data[k];
+  }
+  return v;
+}
+
 // Results of the root are read by nobody: they stay.
 static heddle_status analyse(scheduler *s, const instruction_list *in_text) {
   leaf_flow flow = {s->arena, arena_array(s->arena, leaf_numbers, in_text->size)};
@@ -162,7 +187,7 @@ static heddle_status analyse(scheduler *s, const instruction_list *in_text) {
       leaf_numbers operands = leaf_flow_operands(&flow, i, 0);
       add_reads(s, k, &operands);
       TRY(add_updates(s, k, &operands));
-      flow.values[k] = lies_where_operands_lie(i) ? operands : add_values(s, k, i);
+      flow.values[k] = lies_where_operands_lie(i) ? operands : add_results(s, k, i);
     }
     add_edges(s, k);
     add_effect(s, k, &last_effect);
@@ -229,7 +254,7 @@ static int64_t score_of(const scheduler *s, const scheduled_instruction *x) {
   int64_t score = x->freed - x->allocated - x->inside;
   for (int k = 0; k < x->updated.size; k++) {
     const scheduled_value *v = &s->values.data[x->updated.data[k]];
-    if (v->readers > 1) score -= v->bytes;
+    if (v->readers > 1 && !v->is_room) score -= v->bytes;
   }
   return score;
 }
@@ -371,7 +396,8 @@ static int64_t peak_of(scheduler *s, const number_list *order, int64_t *copied) 
     const scheduled_instruction *x = &s->instructions[order->data[k]];
     live += x->allocated;
     for (int j = 0; j < x->updated.size; j++)
-      if (readers[x->updated.data[j]] > 1) *copied += values[x->updated.data[j]].bytes;
+      if (!values[x->updated.data[j]].is_room && readers[x->updated.data[j]] > 1)
+        *copied += values[x->updated.data[j]].bytes;
     if (live + x->inside > peak) peak = live + x->inside;
     for (int j = 0; j < x->read.size; j++) {
       int value = x->read.data[j];

@@ -352,7 +352,7 @@ static heddle_status run_round(supertiling *t, arena *scratch, module *m, const 
   plan_steps_find(scratch, m, plan, &steps);
   fuse_groups_mark(scratch, &steps, &t->groups);
   region_maps maps = {.arena = scratch, .asked = t->asked};
-  tile_search s = {.arena = scratch, .steps = &steps, .maps = &maps, .exact = t->options->exact};
+  tile_search s = {.arena = scratch, .steps = &steps, .maps = &maps, .exact = t->options->exact, .taken = &t->done};
   for (int k = 0; k < m->computations.size; k++) tile_search_number(&s, m->computations.data[k]);
   for (int k = steps.steps.size; k-- > 0;) {
     const plan_step *step = &steps.steps.data[k];

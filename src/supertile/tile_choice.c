@@ -1,6 +1,8 @@
 // The search over dims, producers and sizes. Each probe grows a group and estimates it.
 #include "supertile/tile_choice.h"
 
+#include "supertile/tile_outputs.h"
+
 enum { MOST_STORED = 1 << 20 };
 
 // Regions that may be asked for to choose one tiling.
@@ -156,7 +158,16 @@ static bool choose_fitting(tile_search *s, instruction *bottom, const tile_budge
   return any;
 }
 
-// What is needed outside, too, stays there if that fits; else it is computed again.
+// What would be computed twice may be left behind by the loop, or used up in it.
+static void leave_more(tile_search *s, const tile_budget *budget, tile_group *best) {
+  tile_group g = *best;
+  if (!tile_outputs_are_missing(best) || !tile_outputs_add(s, &g, budget->across)) return;
+  const probe p = {.search = s, .bottom = g.bottom, .budget = budget, .dim = g.dim, .most_stored = MOST_STORED};
+  if (largest_tile(&p, &g) && cost_of(&g) < cost_of(best)) *best = g;
+  s->further = (tile_output_list){0};
+}
+
+// What is needed outside, too, stays there if that fits; else the loop leaves it behind, or it is computed again.
 bool tile_choice_find(tile_search *s, instruction *bottom, const tile_budget *budget, tile_group *out) {
   bool found = false;
   s->most_asked = s->maps->asked + MOST_ASKED_FOR_ONE;
@@ -164,6 +175,7 @@ bool tile_choice_find(tile_search *s, instruction *bottom, const tile_budget *bu
   for (int repeats = 0; repeats < 2 && !found; repeats++) {
     s->may_repeat = repeats;
     found = choose_fitting(s, bottom, budget, out);
+    if (found) leave_more(s, budget, out);
     if (found) out->fits = true;
   }
   for (int repeats = 0; repeats < 2 && !found; repeats++) {
@@ -247,10 +259,17 @@ void tile_choice_print(text *out, const fuse_groups *groups, const tile_group *g
   const bool is_float = dtype_is_float(array_of(g->bottom)->dtype);
   if (g->is_sum && is_float) text_puts(out, "; sums in another order");
   text_puts(out, "\n");
+  for (int k = 1; k < g->outputs.size; k++) {
+    const tile_output *o = &g->outputs.data[k];
+    const shape *array = array_of(o->instruction);
+    text_printf(out, "  and " STR_FMT ": %s %d", STR_ARG(o->instruction->name), o->is_sum ? "summed dim" : "dim",
+                o->is_sum ? o->dim - array->rank : o->dim);
+    text_puts(out, o->is_sum && dtype_is_float(array->dtype) ? "; sums in another order\n" : "\n");
+  }
   fuse_groups_print(out, groups, g->bottom);
-  for (int k = 1; k < g->members.size; k++) {
+  for (int k = 0; k < g->members.size; k++) {
     const tile_member *m = &g->members.data[k];
-    if (m->is_stored)
+    if (m->is_stored && !tile_group_output(g, m->instruction))
       text_printf(out, "  with " STR_FMT "%s\n", STR_ARG(m->instruction->name),
                   m->is_repeated ? ", which is needed outside as well" : "");
   }

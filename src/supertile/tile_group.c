@@ -235,7 +235,7 @@ static void resolve(growth *g) {
 // The outputs' own tiles are asked for first.
 static int *ask_for_outputs(growth *g, region_dim place) {
   arena *a = g->search->arena;
-  const tile_outputs *all = &g->group->outputs;
+  const tile_output_list *all = &g->group->outputs;
   int *numbers = arena_array(a, int, all->size);
   tile_group_place(g->group, place);
   for (int k = 0; k < all->size; k++) {
@@ -585,6 +585,7 @@ static void count_work(tile_group *g) {
     const tile_output *o = tile_group_output(g, i);
     tiled += work * elements * (o && o->is_sum ? 1 : turns);
   }
+  g->more_work = tiled - whole;
   g->repeated = whole > 0 && tiled > whole ? tiled / whole : 1;
 }
 

@@ -30,13 +30,13 @@ typedef struct tile_output {
   int member;         // its number
 } tile_output;
 
-typedef VEC(tile_output) tile_outputs;
+typedef VEC(tile_output) tile_output_list;
 
 typedef struct tile_group {
   instruction *bottom;         // the first output
   int dim;                     // along which it is cut: see tile_output
   bool is_sum;                 // it sums over that dim
-  tile_outputs outputs;        // the bottom, and what else the loop leaves behind
+  tile_output_list outputs;    // the bottom, and what else the loop leaves behind
   int64_t tile;                // elements of a full tile along it
   int64_t turns, remainder;    // full tiles, and elements of the last one (0: none)
   region_turns inside;         // those that are one loop; the others are computed on their own
@@ -49,19 +49,21 @@ typedef struct tile_group {
   int64_t needed_bytes;     // with what lives all the while
   int64_t touched_bytes;    // by one step
   int64_t least_bytes;      // what is needed if a loop in the loop reads other arrays in as small parts as one likes
-  double repeated;          // work of all turns as a multiple of the untiled work
+  double more_work;         // of all turns, and of what stays outside, than if all were computed once
+  double repeated;          // all that work as a multiple of the untiled work
 } tile_group;
 
 // What a search over one computation shares.
 typedef struct tile_search {
   arena *arena;
   const plan_steps *steps;
-  bool exact;            // sums keep their order
-  bool may_repeat;       // what is needed outside, too, may be computed once more in the loop
-  tile_outputs further;  // what a loop has to leave behind beside its bottom
-  int64_t small_bytes;   // producers whose results take less stay outside: it would not help to cut them
-  int64_t most_asked;    // regions that may be asked for before all further tries fail
-  ptr_map dead;          // instructions that only loops stand for by now
+  bool exact;                // sums keep their order
+  bool may_repeat;           // what is needed outside, too, may be computed once more in the loop
+  tile_output_list further;  // what a loop has to leave behind beside its bottom
+  int64_t small_bytes;       // producers whose results take less stay outside: it would not help to cut them
+  int64_t most_asked;        // regions that may be asked for before all further tries fail
+  const ptr_map *taken;      // instructions that are no more tiled; may be null
+  ptr_map dead;              // instructions that only loops stand for by now
   region_maps *maps;
   ptr_map orders;  // instruction: position in its computation's post-order, plus one
 } tile_search;

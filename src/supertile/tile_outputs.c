@@ -1,0 +1,116 @@
+// Candidates are tried one after the other; each is kept if fewer are left who need a member from outside.
+#include "supertile/tile_outputs.h"
+
+enum { MOST_OUTPUTS = 16, MOST_PROBES = 64, MOST_STORED = 1 << 20 };
+
+// Values behind a member that are looked through for the next that is stored.
+enum { MOST_LOOKED_THROUGH = 64 };
+
+bool tile_outputs_are_missing(const tile_group *g) {
+  for (int k = 0; k < g->members.size; k++)
+    if (g->members.data[k].is_repeated) return true;
+  return false;
+}
+
+typedef struct output_search {
+  tile_search *search;
+  tile_group *group;
+  int64_t across;
+  ptr_map members;
+  instruction_list readers;  // stored values outside that need a member
+  int probes;
+} output_search;
+
+static bool is_open(const output_search *o, const instruction *i) {
+  const tile_search *s = o->search;
+  return ptr_map_has(&s->orders, i) && !ptr_map_has(&s->dead, i) && !(s->taken && ptr_map_has(s->taken, i));
+}
+
+static void add_readers_of(output_search *o, instruction *member, ptr_map *seen) {
+  arena *a = o->search->arena;
+  instruction_list work = {0};
+  vec_push(a, &work, member);
+  for (int w = 0; w < work.size && w < MOST_LOOKED_THROUGH; w++) {
+    for (int u = 0; u < work.data[w]->users.size; u++) {
+      instruction *user = work.data[w]->users.data[u];
+      if (ptr_map_has(seen, user) || ptr_map_has(&o->members, user) || ptr_map_has(&o->search->dead, user)) continue;
+      ptr_map_put(a, seen, user, user);
+      if (plan_steps_stored(o->search->steps, user)) vec_push(a, &o->readers, user);
+      else vec_push(a, &work, user);
+    }
+  }
+}
+
+// Who needs members from outside, members that are the computation's result not counted.
+static void find_readers(output_search *o) {
+  arena *a = o->search->arena;
+  ptr_map seen = {0};
+  o->members = (ptr_map){0};
+  o->readers.size = 0;
+  for (int k = 0; k < o->group->members.size; k++)
+    ptr_map_put(a, &o->members, o->group->members.data[k].instruction, a);
+  for (int k = 0; k < o->group->members.size; k++)
+    if (o->group->members.data[k].is_repeated) add_readers_of(o, o->group->members.data[k].instruction, &seen);
+}
+
+static int repeated_count(const tile_group *g) {
+  int count = 0;
+  for (int k = 0; k < g->members.size; k++) count += g->members.data[k].is_repeated;
+  return count;
+}
+
+// Whether the group is better with the output: then it has it.
+static bool try_output(output_search *o, instruction *i, int dim) {
+  tile_search *s = o->search;
+  const tile_group before = *o->group;
+  const int readers = o->readers.size, repeated = repeated_count(&before);
+  if (o->probes >= MOST_PROBES || s->maps->asked >= s->most_asked) return false;
+  o->probes++;
+  vec_push(s->arena, &s->further, ((tile_output){.instruction = i, .dim = dim}));
+  tile_group grown;
+  bool better = tile_group_grow(s, before.bottom, before.dim, before.tile, MOST_STORED, &grown);
+  better = better && grown.tile == before.tile;
+  if (better) {
+    tile_group_estimate(s, &grown, o->across);
+    *o->group = grown;
+    find_readers(o);
+    const bool fewer = o->readers.size < readers || repeated_count(&grown) < repeated;
+    better = fewer && grown.more_work <= before.more_work * 1.001;
+  }
+  if (better) return true;
+  vec_drop(&s->further);
+  *o->group = before;
+  find_readers(o);
+  return false;
+}
+
+static bool try_all_dims(output_search *o, instruction *i) {
+  const int64_t size = tile_group_dim_size(o->group->bottom, o->group->dim);
+  const bool may_be = is_open(o, i) && i->parent == o->group->bottom->parent && region_has_tiles(i) &&
+                      i->opcode != HLO_GET_TUPLE_ELEMENT && i->opcode != HLO_CONSTANT;
+  if (!may_be || tile_group_output(o->group, i)) return false;
+  for (int d = 0; d < tile_group_dims(i, o->search->exact); d++)
+    if (tile_group_dim_size(i, d) == size && try_output(o, i, d)) return true;
+  return false;
+}
+
+static bool add_one(output_search *o) {
+  const instruction_list readers = o->readers;
+  for (int k = 0; k < readers.size; k++)
+    if (try_all_dims(o, readers.data[k])) return true;
+  for (int k = 0; k < o->group->members.size; k++)
+    if (o->group->members.data[k].is_repeated && try_all_dims(o, o->group->members.data[k].instruction)) return true;
+  return false;
+}
+
+bool tile_outputs_add(tile_search *s, tile_group *g, int64_t across) {
+  const tile_group before = *g;
+  output_search o = {.search = s, .group = g, .across = across};
+  s->further = (tile_output_list){0};
+  find_readers(&o);
+  while (tile_outputs_are_missing(g) && s->further.size < MOST_OUTPUTS && add_one(&o)) continue;
+  if (s->further.size > 0 && repeated_count(g) < repeated_count(&before)) return true;
+  s->further = (tile_output_list){0};
+  *g = before;
+  return false;
+}
