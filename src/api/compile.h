@@ -2,7 +2,7 @@
 #ifndef HEDDLE_API_COMPILE_H_
 #define HEDDLE_API_COMPILE_H_
 
-#include "api/open_samples.h"
+#include "api/open_kernel.h"
 #include "api/program_build.h"
 #include "api/stages.h"
 #include "api/tile_failures.h"
@@ -17,6 +17,13 @@
 #include "simulate/simulator.h"
 #include "stablehlo/import_options.h"
 #include "target/cpu.h"
+
+// The plans of a program for open sizes with stand-ins that nothing divides (open_samples.is_odd), one for each sample,
+// of which kernels are made that take sizes when they run.
+typedef struct open_plans {
+  const open_samples *samples, *shown;  // shown: those of the program that is made
+  lhlo_program *const *plans;
+} open_plans;
 
 typedef struct compile_options {
   bool exact;              // keep every rounding of the HLO (default: excess precision for bf16, f16 and narrower)
@@ -39,7 +46,8 @@ typedef struct compile_options {
   compile_dump dump;                        // every stage's text; may be null
   void *dump_argument;
   compile_progress progress;
-  bool injects_profile;  // profile operations around all of LHLO's
+  bool injects_profile;    // profile operations around all of LHLO's
+  const open_plans *open;  // of a program for open sizes with kernels that take them; null: those get no code
 } compile_options;
 
 // What was made with one set of stand-ins for the open sizes of a program (api/open_compile.h).
@@ -69,6 +77,7 @@ typedef struct compiled {
   program_kernels kernels;
   int image_count;  // one per kernel, or one that holds all of them
   kernel_image *images;
+  const open_kernel_table *tables;  // by kernel, of a program for open sizes: those of kernels that take sizes; or null
   program program;
   target_description machine;  // that code was generated for
   const char *level;           // its name: "native", "x86-64-v3", "sm_90"

@@ -27,7 +27,9 @@ typedef struct kernel_job {
   const target_description *machine;  // that code is generated for: the same, or this CPU
   const compile_options *options;
   compile_times *times;
-  arena *arena, *scratch;  // of the image, and of all else
+  const kernel_plan *const *others;  // of one that takes sizes: the same with other stand-ins; null: it is made alone
+  open_kernel_table table;           // then
+  arena *arena, *scratch;            // of the image, and of all else
   lower_options lowering;
   kernel_image image;
   lower_session *session;
@@ -100,7 +102,7 @@ static heddle_status keep(const kernel_job *j) {
 
 static heddle_status look_up(void *state) {
   kernel_job *j = state;
-  j->has_cache = may_cache(j->options);
+  j->has_cache = may_cache(j->options) && !j->others;
   if (!j->has_cache) return status_ok();
   text making = {0};
   str code;
@@ -122,6 +124,41 @@ static heddle_status lower(void *state) {
   heddle_status s = lower_run_in(j->session, passes, mlirModuleGetOperation(j->ir), &j->lowering, j->options->control);
   return status_is_ok(s) ? s : status_context(s, "while compiling kernel %s", j->kernel->name);
 }
+
+// --- of a kernel that takes sizes
+
+// The same kernel with other stand-ins, in a context of its own.
+static heddle_status read_other(const kernel_job *j, const kernel_plan *kernel, open_numbers_reading *out) {
+  kernel_job other = *j;
+  other.kernel = kernel;
+  other.session = lower_session_take();
+  other.ir.ptr = NULL;
+  heddle_status s = emit(&other);
+  if (status_is_ok(s)) s = lower(&other);
+  if (status_is_ok(s)) {
+    open_numbers_prepare(j->scratch, mlirModuleGetOperation(other.ir));
+    open_numbers_read(j->scratch, mlirModuleGetOperation(other.ir), out);
+  }
+  if (other.ir.ptr) mlirModuleDestroy(other.ir);
+  lower_session_give(other.session, status_is_ok(s));
+  return s;
+}
+
+static heddle_status open_sizes(void *state) {
+  kernel_job *j = state;
+  if (!j->others) return status_ok();
+  const open_samples *samples = j->options->open->samples;
+  open_numbers_reading readings[OPEN_SAMPLES_MOST] = {0};
+  MlirOperation module = mlirModuleGetOperation(j->ir);
+  open_numbers_prepare(j->scratch, module);
+  MlirOperation clone = mlirOperationClone(module);
+  open_numbers_read(j->scratch, clone, &readings[0]);
+  mlirOperationDestroy(clone);
+  for (int s = 1; s < open_samples_count(samples); s++) TRY(read_other(j, j->others[s], &readings[s]));
+  return open_kernel_open(j->arena, module, j->kernel, samples, readings, &j->table);
+}
+
+// --- to code
 
 static void dump(const kernel_job *j, const char *suffix, str contents) {
   if (j->options->dump) j->options->dump(j->options->dump_argument, j->kernel->name, suffix, contents);
@@ -162,8 +199,13 @@ static heddle_status generate(void *state) {
 }
 
 static const compile_step kernel_stages[] = {
-    {"context", take_session, NULL}, {"emit", emit, dump_emitted}, {NULL, look_up, NULL},
-    {"lower", lower, dump_lowered},  {NULL, generate, NULL},       {0},
+    {"context", take_session, NULL},
+    {"emit", emit, dump_emitted},
+    {NULL, look_up, NULL},
+    {"lower", lower, NULL},
+    {"sizes", open_sizes, dump_lowered},
+    {NULL, generate, NULL},
+    {0},
 };
 
 // The place is given within the guard, as it takes memory, too.
@@ -204,6 +246,8 @@ typedef struct kernel_batch {
   arena *arena;  // of the program
   const compile_options *options;
   const target_description *machine, *host;
+  const kernel_plan *const **others;  // by kernel that takes sizes, by sample; null: such kernels get no code
+  open_kernel_table *tables;          // by kernel
   int count;
   arena **arenas;  // of each kernel's image until all are done
   kernel_image *images;
@@ -225,7 +269,9 @@ static void compile_range(void *argument, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; i++) {
     const program_kernels *kernels = &b->program->kernels;
     const bool is_comparator = i >= kernels->comparators;
-    kernel_job job = {.kernel = kernels->plans[i],
+    if (kernels->plans[i]->takes_sizes && !b->others) continue;
+    kernel_job job = {.kernel = b->others && b->others[i] ? b->others[i][0] : kernels->plans[i],
+                      .others = b->others ? b->others[i] : NULL,
                       .planned = is_comparator ? kernels->callers : &b->program->plan->target,
                       .machine = is_comparator ? b->host : b->machine,
                       .options = b->options,
@@ -233,6 +279,7 @@ static void compile_range(void *argument, int64_t begin, int64_t end) {
     b->statuses[i] = run_kernel_job(&job);
     b->arenas[i] = job.arena;
     b->images[i] = job.image;
+    b->tables[i] = job.table;
     tell_done(b);
   }
 }
@@ -258,9 +305,39 @@ static heddle_status gather_images(void *argument) {
       compile_times_add(&c->times, b->times[i].stages[k].name, b->times[i].stages[k].seconds);
     c->images[i] = b->images[i];
     c->images[i].data = str_copy(b->arena, (str){b->images[i].data, b->images[i].size}).data;
+    b->tables[i] = open_kernel_table_copy(b->arena, &b->tables[i]);
     arena_destroy(b->arenas[i]);
     b->arenas[i] = NULL;
   }
+  return status_ok();
+}
+
+static const kernel_plan *named_as(arena *a, const kernel_plan *from, const kernel_plan *as) {
+  kernel_plan *copy = arena_new(a, kernel_plan);
+  *copy = *from;
+  copy->name = as->name;
+  return copy;
+}
+
+// The plans of kernels that take sizes, which are the same in all samples but for numbers. Other kernels are not: tiles
+// fill their stand-ins.
+static heddle_status gather_others(arena *a, const compile_options *o, const lhlo_program *plan,
+                                   const program_kernels *kernels, const kernel_plan *const ***out) {
+  const int samples = open_samples_count(o->open->samples);
+  const kernel_plan ***others = arena_array(a, const kernel_plan **, kernels->count);
+  for (int k = 0; k < plan->kernel_count; k++) {
+    const int number = (int)(intptr_t)ptr_map_get(&kernels->numbers, plan->kernels[k]) - 1;
+    if (!plan->kernels[k]->takes_sizes || number < 0) continue;
+    others[number] = arena_array(a, const kernel_plan *, samples);
+    for (int s = 0; s < samples; s++) {
+      const lhlo_program *other = o->open->plans[s];
+      if (other->kernel_count != plan->kernel_count || !other->kernels[k]->takes_sizes)
+        return status_error(HEDDLE_UNIMPLEMENTED,
+                            "which kernels the program has depends on a size that is only known when it runs");
+      others[number][s] = named_as(a, other->kernels[k], kernels->plans[number]);
+    }
+  }
+  *out = (const kernel_plan *const **)others;
   return status_ok();
 }
 
@@ -268,6 +345,13 @@ static void drop_images(void *argument, bool is_torn) {
   (void)is_torn;
   const kernel_batch *b = argument;
   for (int i = 0; i < b->count; i++) arena_destroy(b->arenas[i]);
+}
+
+// The program is made with the tables of its own stand-ins.
+static void name_tables(arena *a, const compile_options *o, const open_kernel_table *tables, compiled *c) {
+  if (!o->open) return;
+  c->tables = tables;
+  c->kernels.tables = open_kernel_tables(a, tables, c->kernels.count, o->open->shown, 0);
 }
 
 // Who watches passes, and dumps, want the kernels one after the other.
@@ -289,13 +373,20 @@ heddle_status compile_kernels(arena *a, const compile_options *o, const target_d
                     .images = arena_array(scratch, kernel_image, count),
                     .times = arena_array(scratch, compile_times, count),
                     .statuses = arena_array(scratch, heddle_status, count),
+                    .tables = arena_array(a, open_kernel_table, count),
                     .telling = &telling,
                     .done = &done};
+  if (o->open) {
+    heddle_status s = gather_others(scratch, o, c->plan, &c->kernels, &b.others);
+    if (!status_is_ok(s)) arena_destroy(scratch);
+    TRY(s);
+  }
   progress_tell(&o->progress, "kernels", 0, count);
   const bool is_ordered = o->dump || pass_control_orders(o->control, &lower_operations);
   pool_run(is_ordered ? 1 : c->threads, count, compile_range, &b);
   heddle_status s = first_error(&b);
   if (status_is_ok(s)) s = guard_clean_up(gather_images, drop_images, &b);
+  if (status_is_ok(s)) name_tables(a, o, b.tables, c);
   drop_images(&b, false);
   arena_destroy(scratch);
   pthread_mutex_destroy(&telling);

@@ -75,6 +75,13 @@ static heddle_status run_open(heddle_program *program, const int64_t *const *inp
   return open_instances_run(p->instances, program, input_dims, inputs, outputs, dims);
 }
 
+// Of a program that is compiled for each size: what is compiled for it says.
+static heddle_status result_dims(const heddle_program *program, const int64_t *const *input_dims, int number,
+                                 int64_t *dims) {
+  const compiled_program *p = (const compiled_program *)program;
+  return open_instances_result_dims(p->instances, input_dims, number, dims);
+}
+
 static heddle_status compile(void *argument) {
   const compilation *c = argument;
   compiled_program *p = c->program;
@@ -108,6 +115,7 @@ static heddle_status compile(void *argument) {
   const invocable callable = {made, p->code.executable, p->code.buffers};
   program_handle_fill(p->arena, &callable, destroy, &p->handle);
   if (p->code.is_open) p->handle.run_open = run_open;
+  if (p->code.symbols) p->handle.dims_open = result_dims;
   progress_tell(&options.progress, "done", 0, 0);
   return status_ok();
 }

@@ -7,10 +7,17 @@
 #include "prog/program_print.h"
 #include "prog/program_sizes.h"
 
+// What another attempt may mend.
+typedef struct open_refusal {
+  bool by_number;  // one is no polynomial
+  bool by_code;    // which depends on sizes
+} open_refusal;
+
 typedef struct open_program {
   arena *arena;
   const compile_options *options;
   open_symbols symbols;
+  open_refusal *refusal;
 } open_program;
 
 // --- samples
@@ -37,9 +44,12 @@ static heddle_status make_plan(const open_program *o, open_sample *out) {
   return s;
 }
 
-static heddle_status make_program(const open_program *o, open_sample *out) {
+// With the tables of kernels that take sizes, if code was made for them (may be null).
+static heddle_status make_program(const open_program *o, int number, const open_kernel_table *tables,
+                                  open_sample *out) {
   program_kernels kernels;
   TRY(program_collect_kernels(o->arena, out->plan, o->options->kernel_name, &kernels));
+  if (tables) kernels.tables = open_kernel_tables(o->arena, tables, kernels.count, &o->symbols.samples, number);
   const kernel_image *images = arena_array(o->arena, kernel_image, kernels.count);
   return program_build(o->arena, out->plan, out->module, &kernels, kernels.count, images, &out->program);
 }
@@ -72,8 +82,7 @@ static void note_needs(const open_program *o, const module *m, import_open_sizes
   }
 }
 
-// With code if `code` is not null.
-static heddle_status make_sample(const open_program *o, int number, compiled *code, open_sample *out) {
+static heddle_status read_sample(const open_program *o, int number, open_sample *out) {
   module *m;
   import_open_sizes sizes = {0};
   TRY(open_symbols_import(o->arena, &o->symbols, number, &sizes, &m));
@@ -81,23 +90,65 @@ static heddle_status make_sample(const open_program *o, int number, compiled *co
   note_needs(o, m, &sizes);
   out->condition_count = sizes.conditions.size;
   out->conditions = sizes.conditions.data;
-  TRY(make_plan(o, out));
-  if (code) {
-    compile_options options = *o->options;
-    if (number > 0) options.dump = NULL;
-    TRY(compile_lhlo(o->arena, out->plan, &options, code));
-  }
-  TRY(make_program(o, out));
-  if (code) {
-    // The module knows names and the structure of the result.
-    code->source = m;
-    TRY(program_build(o->arena, out->plan, m, &code->kernels, code->image_count, code->images, &code->program));
-  }
+  return make_plan(o, out);
+}
+
+static heddle_status number_sample(const open_program *o, int number, const open_kernel_table *tables,
+                                   open_sample *out) {
+  TRY(make_program(o, number, tables, out));
   number_list list = {.arena = o->arena};
   program_sizes_map(o->arena, &out->program, note_number, &list);
   out->number_count = list.numbers.size;
   out->numbers = list.numbers.data;
   return status_ok();
+}
+
+// --- code
+
+static bool takes_sizes(const lhlo_program *p) {
+  for (int k = 0; k < p->kernel_count; k++)
+    if (p->kernels[k]->takes_sizes) return true;
+  return false;
+}
+
+// Plans with stand-ins that nothing divides, which code for kernels that take sizes is made of.
+static heddle_status make_open_plans(const open_program *o, open_plans *out) {
+  open_program odd = *o;
+  odd.symbols.samples.is_odd = true;
+  open_samples *samples = arena_new(o->arena, open_samples);
+  *samples = odd.symbols.samples;
+  const int count = open_samples_count(samples);
+  lhlo_program **plans = arena_array(o->arena, lhlo_program *, count);
+  for (int n = 0; n < count; n++) {
+    open_sample sample = {0};
+    TRY(read_sample(&odd, n, &sample));
+    plans[n] = (lhlo_program *)sample.plan;
+  }
+  *out = (open_plans){samples, &o->symbols.samples, plans};
+  return status_ok();
+}
+
+// Of the first sample, ready to be run.
+static heddle_status make_code(const open_program *o, const open_sample *sample, compiled *out) {
+  open_plans plans;
+  compile_options options = *o->options;
+  if (takes_sizes(sample->plan)) {
+    TRY(make_open_plans(o, &plans));
+    options.open = &plans;
+  }
+  TRY(compile_lhlo(o->arena, sample->plan, &options, out));
+  // The module knows names and the structure of the result.
+  out->source = sample->module;
+  return program_build(o->arena, out->plan, sample->module, &out->kernels, out->image_count, out->images,
+                       &out->program);
+}
+
+// Of another one, to be compared.
+static heddle_status make_code_again(const open_program *o, const open_sample *sample, compiled *out) {
+  compile_options options = *o->options;
+  options.dump = NULL;
+  options.is_saved = true;
+  return compile_lhlo(o->arena, sample->plan, &options, out);
 }
 
 // --- comparison
@@ -138,9 +189,11 @@ static heddle_status depends(source_location where, const char *what) {
 
 static heddle_status compare_code(const open_program *o, const compiled *l, const compiled *r) {
   for (int k = 0; k < l->image_count && k < r->image_count; k++) {
+    if (l->kernels.plans[k]->takes_sizes) continue;
     const kernel_image *x = &l->images[k], *y = &r->images[k];
     if (x->size == y->size && memcmp(x->data, y->data, x->size) == 0) continue;
     const instruction *root = l->kernels.plans[k]->outputs[0].root;
+    o->refusal->by_code = true;
     return depends(root->where, arena_printf(o->arena, "the code of the kernel with %s " STR_FMT,
                                              hlo_op_text(root->opcode), STR_ARG(root->name)));
   }
@@ -180,8 +233,10 @@ static heddle_status find_numbers(const open_program *o, const open_sample *samp
     }
     if (!is_open) continue;
     program_open_number number = {.number = n};
-    if (!open_samples_terms(&o->symbols.samples, values, number.terms))
+    if (!open_samples_terms(&o->symbols.samples, values, number.terms) && !o->symbols.specializes) {
+      o->refusal->by_number = true;
       return depends(samples[0].program.where, "a size or an offset of the program");
+    }
     vec_push(o->arena, &open, number);
   }
   out->number_count = open.size;
@@ -219,7 +274,13 @@ static heddle_status find_checks(const open_program *o, const open_sample *sampl
   for (int k = 0; k < samples[0].condition_count; k++) {
     program_size_check check;
     bool is_needed;
-    TRY(find_check(o, samples, k, &check, &is_needed));
+    heddle_status s = find_check(o, samples, k, &check, &is_needed);
+    // What is read for a size decides its conditions then.
+    if (!status_is_ok(s) && o->symbols.specializes) {
+      heddle_status_free(s);
+      continue;
+    }
+    TRY(s);
     if (is_needed) vec_push(o->arena, &checks, check);
   }
   out->check_count = checks.size;
@@ -232,7 +293,8 @@ static heddle_status find_sizes(const open_program *o, const open_sample *sample
   program_symbol *symbols = arena_array(o->arena, program_symbol, o->symbols.samples.symbol_count);
   for (int k = 0; k < o->symbols.samples.symbol_count; k++)
     symbols[k] = (program_symbol){o->symbols.names[k], 0, o->symbols.most[k] < most ? o->symbols.most[k] : most};
-  *out = (program_sizes){.symbol_count = o->symbols.samples.symbol_count, .symbols = symbols};
+  *out = (program_sizes){
+      .symbol_count = o->symbols.samples.symbol_count, .degree = o->symbols.samples.degree, .symbols = symbols};
   TRY(find_checks(o, samples, out));
   return find_numbers(o, samples, number_count, out);
 }
@@ -285,8 +347,10 @@ static heddle_status compile_level(const open_program *o, compiled *out) {
   list->stand_ins = o->symbols.samples;
   compiled second = {0};
   heddle_status s = status_ok();
-  for (int n = 0; n < count && status_is_ok(s); n++)
-    s = make_sample(o, n, n == 0 ? out : n == other ? &second : NULL, &list->made[n]);
+  for (int n = 0; n < count && status_is_ok(s); n++) s = read_sample(o, n, &list->made[n]);
+  if (status_is_ok(s)) s = make_code(o, &list->made[0], out);
+  for (int n = 0; n < count && status_is_ok(s); n++) s = number_sample(o, n, out->tables, &list->made[n]);
+  if (status_is_ok(s)) s = make_code_again(o, &list->made[other], &second);
   program_sizes sizes = {0};
   if (status_is_ok(s)) s = compare(o, list->made, out, &second, &sizes);
   if (status_is_ok(s)) s = compare_odd(o, list->made);
@@ -306,14 +370,16 @@ static int signature_numbers(const program *p) {
   return count;
 }
 
-// Only what callers see of it is found for all sizes.
+// Only what callers see of it is found for all sizes: which dims are open. Those of results that are no polynomials
+// have no terms, as nobody asks for them: the program for the sizes says what they are.
 static heddle_status describe(const open_program *o, compiled *out) {
   const int64_t most = (int64_t)1 << 40;  // beyond what any array has
   const int count = open_samples_count(&o->symbols.samples);
   open_sample_list *list = arena_new(o->arena, open_sample_list);
   list->stand_ins = o->symbols.samples;
   for (int n = 0; n < count; n++) {
-    TRY(make_sample(o, n, NULL, &list->made[n]));
+    TRY(read_sample(o, n, &list->made[n]));
+    TRY(number_sample(o, n, NULL, &list->made[n]));
     if (list->made[n].program.result_count != list->made[0].program.result_count)
       return depends(list->made[0].program.where, "how many results the program has");
   }
@@ -375,20 +441,40 @@ heddle_status open_compile_import(arena *a, const char *file, str source, const 
   return open_symbols_count(a, &(open_symbols){.file = file, .source = source, .import = import}, out);
 }
 
+// What is to be done otherwise where an attempt was refused; false if there is nothing.
+static bool mend(open_program *o) {
+  const open_refusal why = *o->refusal;
+  open_samples *samples = &o->symbols.samples;
+  *o->refusal = (open_refusal){0};
+  open_samples more = *samples;
+  more.degree++;
+  if (why.by_number && more.degree <= PROGRAM_MOST_DEGREE && open_samples_count(&more) <= OPEN_SAMPLES_MOST) {
+    *samples = more;
+    return true;
+  }
+  if (why.by_code && !o->symbols.takes_sizes) return o->symbols.takes_sizes = true;
+  return false;
+}
+
 heddle_status open_compile(arena *a, const char *file, str source, const import_options *import,
                            const compile_options *options, compiled *out) {
   // Tiles through linalg know the sizes of all their dims.
   compile_options without_tiles = *options;
   if (without_tiles.codegen == CODEGEN_CHOSEN) without_tiles.codegen = CODEGEN_LIBRARY;
-  open_program o = {
-      .arena = a, .options = &without_tiles, .symbols = {.file = file, .source = source, .import = import}};
+  open_refusal refusal = {0};
+  open_program o = {.arena = a,
+                    .options = &without_tiles,
+                    .symbols = {.file = file, .source = source, .import = import},
+                    .refusal = &refusal};
   *out = (compiled){0};
   module *closed;
+  o.symbols.specializes = options->specializes;
   TRY(open_symbols_find(a, &o.symbols, &closed));
   if (closed) return status_error(HEDDLE_INVALID, "the program declares no size as `?`");
   if (options->specializes) {
     o.options = options;
     o.symbols.samples.level = OPEN_SAMPLES_LEVELS - 1;
+    o.symbols.samples.is_odd = true;
     return describe(&o, out);
   }
   // Large stand-ins may be too much for what smaller ones are not: the last refusal counts.
@@ -396,6 +482,10 @@ heddle_status open_compile(arena *a, const char *file, str source, const import_
   for (o.symbols.samples.level = 0; o.symbols.samples.level < OPEN_SAMPLES_LEVELS; o.symbols.samples.level++) {
     heddle_status_free(s);
     s = compile_level(&o, out);
+    for (bool goes_on = mend(&o); goes_on && !status_is_ok(s); goes_on = mend(&o)) {
+      heddle_status_free(s);
+      s = compile_level(&o, out);
+    }
     if (status_is_ok(s)) return s;
   }
   return s;

@@ -6,65 +6,89 @@
 
 #include "prog/program_sizes.h"
 
-enum { COLUMNS = 3 };  // stand-ins for a symbol
+enum { COLUMNS = PROGRAM_MOST_DEGREE + 2 };  // stand-ins for a symbol
 
 static const struct {
   int64_t unit;
   int64_t primes[COLUMNS * PROGRAM_MOST_SYMBOLS];  // descending
 } levels[OPEN_SAMPLES_LEVELS] = {
-    {1 << 16, {32749, 32719, 32717, 32713, 32707, 32693, 32687, 32653, 32647}},
-    {1 << 12, {251, 241, 239, 233, 229, 227, 223, 211, 199}},
-    {1 << 10, {61, 59, 53, 47, 43, 41, 37, 31, 29}},
-    {1 << 8, {61, 59, 53, 47, 43, 41, 37, 31, 29}},
+    {1 << 16,
+     {32749, 32719, 32717, 32713, 32707, 32693, 32687, 32653, 32647, 32633, 32621, 32611, 32609, 32603, 32587, 32579}},
+    {1 << 12, {251, 241, 239, 233, 229, 227, 223, 211, 199, 197, 193, 191, 181, 179, 173, 167}},
+    {1 << 9, {127, 113, 109, 107, 103, 101, 97, 89, 83, 79, 73, 71, 67, 61, 59, 53}},
+    {1 << 7, {127, 113, 109, 107, 103, 101, 97, 89, 83, 79, 73, 71, 67, 61, 59, 53}},
+    {1 << 5, {127, 113, 109, 107, 103, 101, 97, 89, 83, 79, 73, 71, 67, 61, 59, 53}},
 };
 
-int open_samples_count(const open_samples *s) { return (1 << s->symbol_count) + 1; }
+int open_samples_count(const open_samples *s) {
+  return program_sizes_term_count(&(program_sizes){.symbol_count = s->symbol_count, .degree = s->degree}) + 1;
+}
 
-static int64_t stand_in(int level, int column, int symbol) {
-  return levels[level].unit * levels[level].primes[column * PROGRAM_MOST_SYMBOLS + symbol];
+static bool is_prime(int64_t n) {
+  for (int64_t k = 2; k * k <= n; k++)
+    if (n % k == 0) return false;
+  return true;
+}
+
+static int64_t stand_in(const open_samples *s, int column, int symbol) {
+  int64_t n = levels[s->level].unit * levels[s->level].primes[column * PROGRAM_MOST_SYMBOLS + symbol];
+  if (!s->is_odd) return n;
+  // Every second column is even: what is one more or the sum of two of them is no multiple of two by chance, either.
+  const int factor = 1 + (column & 1);
+  for (n /= factor; !is_prime(n);) n++;
+  return n * factor;
 }
 
 int open_samples_odd(const open_samples *s) { return open_samples_count(s); }
 
 int64_t open_samples_stand_in(const open_samples *s, int sample, int symbol) {
-  enum { ODD = 7919 };  // a prime
+  enum { PRIME = 7919 };
   const bool is_last = sample == open_samples_count(s) - 1;
-  if (sample == open_samples_odd(s)) return stand_in(s->level, COLUMNS - 1, symbol) + ODD;
-  return stand_in(s->level, is_last ? COLUMNS - 1 : sample >> symbol & 1, symbol);
+  if (sample == open_samples_odd(s)) return stand_in(s, COLUMNS - 1, symbol) + PRIME % levels[s->level].unit;
+  if (is_last) return stand_in(s, COLUMNS - 1, symbol);
+  for (int k = 0; k < symbol; k++) sample /= s->degree + 1;
+  return stand_in(s, sample % (s->degree + 1), symbol);
 }
 
-int64_t open_samples_largest_size(const open_samples *s) {
-  return stand_in(s->level, COLUMNS - 1, PROGRAM_MOST_SYMBOLS - 1);
-}
+int64_t open_samples_largest_size(const open_samples *s) { return stand_in(s, COLUMNS - 1, PROGRAM_MOST_SYMBOLS - 1); }
 
 int64_t open_samples_open_from(const open_samples *s) { return open_samples_largest_size(s) / 2; }
 
-// Differences between samples, one symbol after the other, leave each term's coefficient alone: of two values at x and
-// y of a symbol, f = a + b x, the slope is b, and what it leaves of f is a.
-static bool find_terms(const open_samples *s, const int64_t *values, int test, int64_t *terms) {
-  const int sets = 1 << s->symbol_count;
-  __int128 rest[PROGRAM_MOST_TERMS];
-  for (int k = 0; k < sets; k++) rest[k] = values[k];
-  for (int symbol = 0; symbol < s->symbol_count; symbol++) {
-    const int64_t first = stand_in(s->level, 0, symbol), step = stand_in(s->level, 1, symbol) - first;
-    for (int k = 0; k < sets; k++) {
-      if (!(k >> symbol & 1)) continue;
-      const int without = k ^ 1 << symbol;
-      const __int128 difference = rest[k] - rest[without];
-      if (difference % step != 0) return false;
-      rest[k] = difference / step;
-      rest[without] -= rest[k] * first;
+// The coefficients of the polynomial through values at `count` places, in the values' place, `step` apart: Newton's
+// divided differences, then multiplied out. False if they are no integers.
+static bool interpolate(int count, const int64_t *places, __int128 *values, int step) {
+  for (int order = 1; order < count; order++) {
+    for (int k = count - 1; k >= order; k--) {
+      const __int128 difference = values[k * step] - values[(k - 1) * step];
+      const int64_t by = places[k] - places[k - order];
+      if (difference % by != 0) return false;
+      values[k * step] = difference / by;
     }
   }
-  int64_t at[PROGRAM_MOST_SYMBOLS];
-  int64_t found[PROGRAM_MOST_TERMS] = {0};
-  for (int k = 0; k < sets; k++) {
+  for (int order = count - 2; order >= 0; order--)
+    for (int k = order; k < count - 1; k++) values[k * step] -= values[(k + 1) * step] * places[order];
+  return true;
+}
+
+// One symbol after the other, along each line of samples that differ in it alone.
+static bool find_terms(const open_samples *s, const int64_t *values, int test, int64_t *terms) {
+  const program_sizes sizes = {.symbol_count = s->symbol_count, .degree = s->degree};
+  const int count = program_sizes_term_count(&sizes), each = s->degree + 1;
+  __int128 rest[PROGRAM_MOST_TERMS];
+  int64_t at[PROGRAM_MOST_SYMBOLS], places[PROGRAM_MOST_DEGREE + 1], found[PROGRAM_MOST_TERMS] = {0};
+  if (count > PROGRAM_MOST_TERMS) return false;
+  for (int k = 0; k < count; k++) rest[k] = values[k];
+  for (int symbol = 0, step = 1; symbol < s->symbol_count; symbol++, step *= each) {
+    for (int k = 0; k < each; k++) places[k] = stand_in(s, k, symbol);
+    for (int k = 0; k < count; k++)
+      if (k / step % each == 0 && !interpolate(each, places, &rest[k], step)) return false;
+  }
+  for (int k = 0; k < count; k++) {
     if (rest[k] > INT64_MAX || rest[k] < INT64_MIN) return false;
     found[k] = (int64_t)rest[k];
   }
   for (int symbol = 0; symbol < s->symbol_count; symbol++) at[symbol] = open_samples_stand_in(s, test, symbol);
-  const program_sizes sizes = {.symbol_count = s->symbol_count};
-  if (program_sizes_value(&sizes, found, at) != values[sets]) return false;
+  if (program_sizes_value(&sizes, found, at) != values[count]) return false;
   memcpy(terms, found, sizeof found);
   return true;
 }

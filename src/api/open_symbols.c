@@ -68,11 +68,12 @@ heddle_status open_symbols_import(arena *a, const open_symbols *o, int sample, i
   reading r = {.symbols = &copy, .sample = sample};
   sizes->from = open_samples_open_from(&o->samples);
   TRY(import_as(a, &r, sizes, out));
-  if (sizes->has_kinks)
+  if (sizes->has_kinks && !o->specializes)
     return status_at(HEDDLE_UNIMPLEMENTED, (*out)->entry->where,
                      "a shape is the larger or the smaller of a size that is only known when the program runs and "
                      "another, or depends on which of them is larger: sizes have to be given when it is compiled");
   (*out)->open_from = sizes->from;
+  (*out)->takes_sizes = o->takes_sizes;
   device_counts_adopt(*out, 0, 0);
   return status_ok();
 }
@@ -241,6 +242,7 @@ static heddle_status try_rule(arena *a, open_symbols *o, symbol_rule rule) {
   import_open_sizes sizes = {0};
   module *unused;
   o->samples.level = OPEN_SAMPLES_LEVELS - 1;
+  o->samples.degree = 1;
   return open_symbols_import(a, o, 0, &sizes, &unused);
 }
 

@@ -21,6 +21,8 @@ struct open_symbols {
   int dim_count;
   open_dim dims[OPEN_SYMBOLS_MOST_DIMS];
   open_samples samples;
+  bool takes_sizes;  // module.takes_sizes
+  bool specializes;  // what is compiled is read again for each size: shapes may depend on sizes in any way
   const char *names[PROGRAM_MOST_SYMBOLS];
   int64_t most[PROGRAM_MOST_SYMBOLS];  // as the bounds of their dims say, else INT64_MAX
 };

@@ -23,8 +23,9 @@ typedef struct program_builder {
   const program_kernels *kernels;
   program *out;
   slice_vector slices;
-  str_map slice_numbers;  // the bytes of a program_slice -> its number, plus one
-  bool hides;             // profiles show only some operations
+  int *table_allocations;  // by kernel
+  str_map slice_numbers;   // the bytes of a program_slice -> its number, plus one
+  bool hides;              // profiles show only some operations
 } program_builder;
 
 static const char *copy_text(arena *a, const char *text) { return arena_strdup(a, text, strlen(text)); }
@@ -105,6 +106,18 @@ static int slice_number(program_builder *b, const lhlo_slice *s) {
   return b->slices.size - 1;
 }
 
+// The slice of a kernel's table of sizes; -1 if it has none.
+static int table_slice(program_builder *b, int kernel) {
+  const program_table *t = b->kernels->tables ? &b->kernels->tables[kernel] : NULL;
+  if (!t || t->count == 0) return -1;
+  const program_slice wanted = {.allocation = b->table_allocations[kernel],
+                                .bytes = t->count * (int64_t)sizeof(int64_t)};
+  for (int k = 0; k < b->slices.size; k++)
+    if (b->slices.data[k].allocation == wanted.allocation) return k;
+  vec_push(b->arena, &b->slices, wanted);
+  return b->slices.size - 1;
+}
+
 static void add_number(arena *a, int_vector *list, int number) {
   for (int i = list->size - 1; i >= 0 && i >= list->size - 8; i--)
     if (list->data[i] == number) return;
@@ -174,14 +187,16 @@ static heddle_status fill_library(program_builder *b, const lhlo_op *op, program
 
 static void fill_kernel(program_builder *b, const lhlo_op *op, program_thunk *t) {
   const kernel_plan *k = op->kernel;
+  const int number = (int)(intptr_t)ptr_map_get(&b->kernels->numbers, k) - 1, table = table_slice(b, number);
   t->kind = THUNK_KERNEL;
-  int *buffers = arena_array(b->arena, int, k->slice_count);
+  int *buffers = arena_array(b->arena, int, k->slice_count + 1);
+  buffers[k->slice_count] = table;
   for (int i = 0; i < k->slice_count; i++) {
     const kernel_buffer *from = &k->slices[i];
     buffers[i] =
         slice_number(b, from->kind == KERNEL_PARAMETER ? &op->operands[from->number] : &op->results[from->number]);
   }
-  t->launch = (program_launch){(int)(intptr_t)ptr_map_get(&b->kernels->numbers, k) - 1, k->slice_count, buffers};
+  t->launch = (program_launch){number, k->slice_count + (table >= 0), buffers};
 }
 
 static heddle_status build_body(program_builder *b, const lhlo_body *body, program_sequence *out);
@@ -219,6 +234,8 @@ static void fill_uses(program_builder *b, const lhlo_op *op, program_thunk *t) {
   int_vector reads = {0}, writes = {0};
   if (op->body_count == 0) {
     for (int i = 0; i < op->operand_count; i++) add_number(b->arena, &reads, slice_number(b, &op->operands[i]));
+    if (op->kind == LHLO_FUSION && t->launch.buffer_count > op->kernel->slice_count)
+      add_number(b->arena, &reads, t->launch.buffers[op->kernel->slice_count]);
     for (int i = 0; i < op->result_count; i++) add_number(b->arena, &writes, slice_number(b, &op->results[i]));
   } else {
     if (t->kind == THUNK_WHILE || t->kind == THUNK_CONDITIONAL) add_number(b->arena, &reads, t->control.slice);
@@ -359,6 +376,19 @@ static const void *constant_bytes(arena *a, const lhlo_allocation *from) {
   return data;
 }
 
+// Tables of sizes come behind all else.
+static void add_tables(program_builder *b, program_allocation *made) {
+  const program_kernels *k = b->kernels;
+  for (int i = 0; k->tables && i < k->count; i++) {
+    if (k->tables[i].count == 0) continue;
+    b->table_allocations[i] = b->out->allocation_count;
+    made[b->out->allocation_count++] = (program_allocation){.kind = PROGRAM_NUMBERS,
+                                                            .number = i,
+                                                            .bytes = k->tables[i].count * (int64_t)sizeof(int64_t),
+                                                            .data = k->tables[i].numbers};
+  }
+}
+
 static void build_allocations(program_builder *b) {
   static const program_allocation_kind kinds[] = {[LHLO_PARAMETER] = PROGRAM_PARAMETER,
                                                   [LHLO_RESULT] = PROGRAM_RESULT,
@@ -366,7 +396,8 @@ static void build_allocations(program_builder *b) {
                                                   [LHLO_TEMPORARY] = PROGRAM_TEMPORARY};
   const lhlo_program *p = b->source;
   b->out->allocation_count = p->allocation_count;
-  program_allocation *made = arena_array(b->arena, program_allocation, p->allocation_count);
+  program_allocation *made = arena_array(b->arena, program_allocation, p->allocation_count + b->kernels->count);
+  b->table_allocations = arena_array(b->arena, int, b->kernels->count);
   for (int i = 0; i < p->allocation_count; i++) {
     const lhlo_allocation *from = &p->allocations[i];
     made[i] = (program_allocation){.kind = kinds[from->kind],
@@ -374,6 +405,7 @@ static void build_allocations(program_builder *b) {
                                    .bytes = from->bytes,
                                    .data = from->kind == LHLO_CONSTANT ? constant_bytes(b->arena, from) : NULL};
   }
+  add_tables(b, made);
   b->out->allocations = made;
 }
 
@@ -390,7 +422,7 @@ static program_kernel kernel_of(const program_builder *b, int number, int image)
   const bool has_grid = b->source->target.has_grid && number < b->kernels->comparators;
   return (program_kernel){.entry = copy_text(b->arena, k->name),
                           .image = image,
-                          .buffer_count = k->slice_count,
+                          .buffer_count = k->slice_count + (b->kernels->tables && b->kernels->tables[number].count > 0),
                           .tiles = tiles_of(k),
                           .pieces = k->rest ? launch->pieces : 0,
                           .rest = k->rest ? (int)(intptr_t)ptr_map_get(&b->kernels->numbers, k->rest) - 1 : 0,

@@ -7,12 +7,18 @@
 #include "target/code.h"
 
 // Kernels to be compiled: those of the operations, then the comparators of sorts, which get names of their own.
+typedef struct program_table {
+  int count;
+  const int64_t *numbers;
+} program_table;
+
 typedef struct program_kernels {
   int count;
   const kernel_plan **plans;
   int comparators;                    // the number of the first one; as many as `count` if there is none
   const target_description *callers;  // what comparators are planned for: libraries call them, on the host
   ptr_map numbers;                    // kernel_plan or comparator computation -> its number, plus one
+  const program_table *tables;        // by kernel, of those that take sizes; null: there are none
 } program_kernels;
 
 // All kernels a program needs (those without a tile need no code), called NAME, NAME_1, … if `name` is not null

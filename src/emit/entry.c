@@ -23,16 +23,32 @@ static void describe_argument(kernel_emitter *k, MlirOperation entry, int argume
   if (!buffer->is_written) ir_set_argument_attribute(entry, argument, "xla.invariant", mlirUnitAttrGet(c));
 }
 
+// The table of sizes: passes fill it with what they find to depend on sizes (lower/open_bounds.c).
+static MlirType sizes_type(MlirContext c) {
+  const int64_t most = 4096;
+  return mlirRankedTensorTypeGet(1, &most, mlirIntegerTypeGet(c, 64), mlirAttributeGetNull());
+}
+
+static void describe_sizes(kernel_emitter *k, MlirOperation entry, int argument, const target_description *target) {
+  MlirContext c = k->context;
+  ir_set_argument_attribute(entry, argument, "xla.slice_index", index_attribute(c, k->plan->slice_count));
+  ir_set_argument_attribute(entry, argument, "llvm.align", index_attribute(c, target->buffer_alignment));
+  ir_set_argument_attribute(entry, argument, "xla.invariant", mlirUnitAttrGet(c));
+  ir_set_argument_attribute(entry, argument, "xla.open_from",
+                            index_attribute(c, k->plan->computation->module->open_from));
+}
+
 static MlirOperation make_entry(kernel_emitter *k, const target_description *target) {
   const kernel_plan *plan = k->plan;
   int tensors = plan->input_count + plan->output_count;
-  MlirType *types = arena_array(k->arena, MlirType, tensors + 1);
+  MlirType *types = arena_array(k->arena, MlirType, tensors + 2);
   for (int i = 0; i < plan->input_count; i++) {
     types[i] = emit_tensor_type(k->context, plan->inputs[i].parameter->shape);
   }
   for (int i = 0; i < plan->output_count; i++) {
     types[plan->input_count + i] = emit_tensor_type(k->context, plan->outputs[i].shape);
   }
+  if (plan->takes_sizes) types[tensors++] = sizes_type(k->context);
   types[tensors] = mlirIndexTypeGet(k->context);
   MlirOperation entry = ir_function(&k->module_body, plan->name, tensors + !target->has_grid, types, plan->output_count,
                                     types + plan->input_count, false);
@@ -40,6 +56,7 @@ static MlirOperation make_entry(kernel_emitter *k, const target_description *tar
   for (int i = 0; i < plan->output_count; i++) {
     describe_argument(k, entry, plan->input_count + i, target, plan->outputs[i].slice);
   }
+  if (plan->takes_sizes) describe_sizes(k, entry, tensors - 1, target);
   if (!target->has_grid)
     ir_set_argument_attribute(entry, tensors, "xla.range",
                               emit_entry_range(k->context, plan->launch.tiles > 0 ? plan->launch.tiles : 1));
@@ -63,7 +80,7 @@ static void launch_ids(kernel_emitter *k, ir_builder *b, const target_descriptio
   MlirValue ids[3];
   int count = 0;
   if (!target->has_grid) {
-    ids[count++] = mlirBlockGetArgument(block, k->plan->input_count + k->plan->output_count);
+    ids[count++] = mlirBlockGetArgument(block, mlirBlockGetNumArguments(block) - 1);
   } else {
     ids[count++] = launch_id(b, "gpu.thread_id", "#gpu<dim x>", l->threads);
     ids[count++] = launch_id(b, "gpu.block_id", "#gpu<dim x>", l->blocks_x);

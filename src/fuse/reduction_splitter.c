@@ -125,8 +125,18 @@ static void choose_on_grid(const target_description *target, dtype t, split *out
 
 // --- either
 
+// No number of chunks fits an open size.
+static bool is_open(const instruction *reduce) {
+  const module *m = reduce->parent->module;
+  const shape *s = reduce->operands[0]->shape;
+  bool is = false;
+  for (int k = 0; k < reduce->attributes->dimensions.size; k++)
+    is |= m->open_from > 0 && s->dims[reduce->attributes->dimensions.data[k]] >= m->open_from;
+  return is;
+}
+
 static bool is_worth_it(const target_tile_sizes *sizes, const instruction *reduce, reduction_space *s) {
-  return reduction_space_of(reduce, s) && s->kept * s->reduced >= sizes->min_split_elements;
+  return !is_open(reduce) && reduction_space_of(reduce, s) && s->kept * s->reduced >= sizes->min_split_elements;
 }
 
 static bool choose(const target_description *target, const reducer *how, dtype t, split *out) {

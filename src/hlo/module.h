@@ -71,6 +71,8 @@ struct module {
   // Sizes that are only known when the program runs are stand-ins here, at least so large, and larger than all others;
   // 0: there are none. What is made of the module must hold for all sizes up to them (api/open_compile.h).
   int64_t open_from;
+  bool takes_sizes;           // whatever has an open dim takes sizes when it runs, also what could do without
+                              // (kernel/open_form.h)
   str_map computation_names;  // kept by module_add_computation and module_remove_computation
 };
 

@@ -99,6 +99,7 @@ module *module_clone(arena *a, const module *m) {
   to->next_id = m->next_id;
   to->next_name = m->next_name;
   to->open_from = m->open_from;
+  to->takes_sizes = m->takes_sizes;
   arena_destroy(s.scratch);
   return to;
 }

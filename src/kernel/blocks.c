@@ -28,6 +28,17 @@ kernel_block kernel_block_deal(const target_description *target, const shape *sp
   return b;
 }
 
+kernel_block kernel_block_of_rows(const shape *space, int split) {
+  const int64_t rows = product(space, 0, split), contiguous = product(space, split, space->rank);
+  return (kernel_block){.space = space,
+                        .split = split,
+                        .rows = rows,
+                        .contiguous = contiguous,
+                        .rows_per_tile = 1,
+                        .chunk = contiguous,
+                        .tiles = contiguous > 0 ? rows : 0};
+}
+
 static int first_contiguous(const shape *inner, const shape *outer) {
   int split = inner->rank;
   while (split > 0 && inner->dims[split - 1] == outer->dims[split - 1]) split--;

@@ -71,6 +71,9 @@ bool kernel_hero_exists(target_kind kind, hero_kind hero) { return rules[kind][h
 
 const char *kernel_hero_name(hero_kind kind) { return names[kind]; }
 
+// Those whose code is right for all sizes that it may be given: it goes along whole rows.
+static bool takes_open_sizes(hero_kind hero) { return hero == HERO_REDUCTION || hero == HERO_LOOP; }
+
 void kernel_choose_hero(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
   k->lack = NULL;
   for (int n = 0; n < HERO_COUNT; n++) {
@@ -80,6 +83,7 @@ void kernel_choose_hero(arena *a, kernel_plan *k, const instruction_list *body, 
     k->details = (hero_details){0};
     k->part_count = 0;
     k->body_count = 0;
+    if (k->takes_sizes && !takes_open_sizes(k->hero)) continue;
     if (takes && takes(a, k, body, target)) return;
   }
 }

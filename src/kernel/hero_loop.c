@@ -5,6 +5,7 @@
 #include "kernel/blocks.h"
 #include "kernel/contiguous_dims.h"
 #include "kernel/live_values.h"
+#include "kernel/open_form.h"
 #include "kernel/work_estimate.h"
 
 enum { GROUPS = 16, MOST_IN_GROUP = 16 };  // groups: a whole number of vectors
@@ -161,6 +162,20 @@ static void divide_open(const kernel_plan *k, launch_plan *l) {
   l->tile_bytes = bytes * l->tile;
 }
 
+// A tile is a row, whose end is known when the kernel runs: of the dims from the last open one on, or behind the first
+// if no other is open.
+static void walk_open_rows(kernel_plan *k, const launch_cost *cost) {
+  hero_loop *h = &k->details.loop;
+  const shape *s = k->outputs[0].shape;
+  int split = open_form_last_dim(k->computation->module, s);
+  if (split < 0) split = s->rank > 0 ? s->rank - 1 : 0;
+  if (split == 0 && s->rank > 1) split = 1;
+  h->is_blocked = true;
+  h->block = kernel_block_of_rows(s, split);
+  k->launch = kernel_blocks_launch(1, &h->block, cost);
+  k->reason = "every element on its own, along rows of open sizes";
+}
+
 bool hero_loop_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
   (void)a;
   int64_t elements = shape_element_count(k->outputs[0].shape);
@@ -169,6 +184,10 @@ bool hero_loop_takes(arena *a, kernel_plan *k, const instruction_list *body, con
   launch_cost cost = hero_loop_cost(k, body, elements);
   k->launch = launch_decide(target, elements, &cost);
   if (target->has_grid) return true;
+  if (k->takes_sizes) {
+    walk_open_rows(k, &cost);
+    return true;
+  }
   int split = has_one_space(k) ? contiguous_dims_split(target, body, k->outputs[0].shape) : 0;
   if (split > 0) {
     walk_contiguous_dims(k, split, target, &cost);

@@ -103,7 +103,8 @@ static void decide_launch(kernel_plan *k, hero_reduction *d, const target_descri
   tile = int64_max(int64_min(tile, units / ((int64_t)target->cores * target->tiles_per_core)), 1);
   int64_t blocks = int64_max(d->column_blocks, 1);
   d->tile = blocks > 1 ? 1 : tile;
-  const int64_t open = module_open_count(k->computation->module, k->outputs[0].shape);
+  if (k->takes_sizes) d->tile = 1;
+  const int64_t open = k->takes_sizes ? 1 : module_open_count(k->computation->module, k->outputs[0].shape);
   const int64_t pieces = units % open == 0 ? launch_open_tile(units, open, k->tile_limit, &d->tile) : 0;
   k->launch = (launch_plan){.elements = s->kept, .tile = d->tile, .tiles = int64_ceil_div(units, d->tile) * blocks};
   k->launch.pieces = pieces;
@@ -161,10 +162,11 @@ bool hero_reduction_takes(arena *a, kernel_plan *k, const instruction_list *body
   arena *scratch = arena_create();
   row_analysis analysis;
   bool takes = analyse(scratch, k, body, &analysis) && !loop_is_better(scratch, &target->tiles, k, &analysis, body);
+  if (k->takes_sizes) takes = takes && !is_column(&analysis.space);
   if (takes) {
     hero_reduction *d = &k->details.reduction;
     *d = (hero_reduction){.is_column = is_column(&analysis.space)};
-    row_passes_make(a, k, &analysis, body, d->is_column ? 0 : target->row_buffer_bytes, &d->passes);
+    row_passes_make(a, k, &analysis, body, d->is_column || k->takes_sizes ? 0 : target->row_buffer_bytes, &d->passes);
     decide_launch(k, d, target);
     decide_tile(&target->tiles, k, d);
     k->hero_instruction = first_reduction(&d->passes);

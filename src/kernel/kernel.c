@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "kernel/open_form.h"
 #include "kernel/sizes.h"
 #include "kernel/while_state.h"
 #include "kernel/work_estimate.h"
@@ -275,6 +276,7 @@ static heddle_status plan_leaves(arena *a, const kernel_request *given, kernel_p
   fill_buffers(a, r, &body, k);
   heddle_status s = check_body(scratch, &body, true);
   if (status_is_ok(s)) s = check_called(scratch, &body);
+  k->takes_sizes = open_form_takes_sizes(&body) && !r->target->has_grid;
   if (status_is_ok(s)) kernel_choose_hero(a, k, &body, r->target);
   if (status_is_ok(s) && k->hero != HERO_WHILE) s = check_loops(scratch, &body);
   if (status_is_ok(s) && k->hero == HERO_LOOP) s = check_body(scratch, &body, false);

@@ -53,7 +53,10 @@ struct kernel_plan {
   int body_count;  // computations that the emitter calls in place of the kernel's own (a pass, a reducer); 0: none
   const kernel_body *bodies;
   launch_plan launch;
-  double work;              // scalar operations of the whole kernel, estimated (work_estimate.h)
+  double work;  // scalar operations of the whole kernel, estimated (work_estimate.h)
+  // Of a program for open sizes: its code takes sizes from a table when it runs, as other arrays than rows of one kind
+  // are open in it (open_form.h). It has a further buffer for the table.
+  bool takes_sizes;
   int64_t tile_limit;       // of the rest of a kernel for open sizes, in what its tiles count; 0: none
   const kernel_plan *rest;  // of a kernel for open sizes: the same with smaller tiles; null: it has none
 };

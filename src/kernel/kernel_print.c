@@ -301,6 +301,7 @@ void kernel_plan_print(text *out, const target_description *target, const kernel
   text_printf(out, "  kernel @%s of " STR_FMT ", %s: %s\n", k->name, STR_ARG(k->computation->name),
               kernel_hero_name(k->hero), k->reason);
   if (k->lack) text_printf(out, "    %s\n", k->lack);
+  if (k->takes_sizes) text_puts(out, "    takes sizes when it runs\n");
   print_buffers(out, k);
   if (target->has_grid) grid_print_details(out, k);
   else print_details[k->hero](out, k);

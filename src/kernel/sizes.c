@@ -20,16 +20,17 @@ static bool is_unbounded(const shape *s) {
 static heddle_status check_array(const instruction *i, const shape *s, int64_t *total) {
   arena *scratch = arena_create();
   heddle_status status = status_ok();
+  const int most = i->parent->module->open_from > 0 ? KERNEL_MOST_OPEN_ARRAY_BYTES_LOG2 : KERNEL_MOST_ARRAY_BYTES_LOG2;
   if (is_unbounded(s)) {
     status = status_at(HEDDLE_INVALID, i->where,
                        "%s " STR_FMT
                        " has a dimension without a bound, %s: what is compiled needs a size or a bound, "
                        "as in f32[<=8]",
                        hlo_op_text(i->opcode), STR_ARG(i->name), shape_text(scratch, s));
-  } else if (kernel_buffer_bytes(s) > (int64_t)1 << KERNEL_MOST_ARRAY_BYTES_LOG2) {
+  } else if (kernel_buffer_bytes(s) > (int64_t)1 << most) {
     status = status_at(HEDDLE_INVALID, i->where, "%s " STR_FMT " takes %lld bytes, %s: found more than 2^%d, the limit",
                        hlo_op_text(i->opcode), STR_ARG(i->name), (long long)kernel_buffer_bytes(s),
-                       shape_text(scratch, s), KERNEL_MOST_ARRAY_BYTES_LOG2);
+                       shape_text(scratch, s), most);
   } else if ((*total += kernel_buffer_bytes(s)) > (int64_t)1 << KERNEL_MOST_BYTES_LOG2) {
     status = status_at(HEDDLE_INVALID, i->where,
                        "%s " STR_FMT ": the program's arrays up to here take more than 2^%d bytes, the limit",

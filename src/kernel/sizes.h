@@ -9,7 +9,8 @@ int64_t kernel_buffer_bytes(const shape *s);
 
 // Bytes of one array, and of all arrays of a module together: plans count bytes and operations, and below these bounds
 // no sum of them leaves 64 bits. One array of the first would fill half of what a process can address.
-enum { KERNEL_MOST_ARRAY_BYTES_LOG2 = 46, KERNEL_MOST_BYTES_LOG2 = 60 };
+// Where sizes are open, numbers stand in for them that no array will have: there it may be larger.
+enum { KERNEL_MOST_ARRAY_BYTES_LOG2 = 46, KERNEL_MOST_OPEN_ARRAY_BYTES_LOG2 = 54, KERNEL_MOST_BYTES_LOG2 = 60 };
 
 // Results of one operation that calls a computation for their elements (reduce, reduce-window, scatter), and operands
 // of a sort whose comparator is compiled, operands of a concatenate inside of a kernel: their code takes time and

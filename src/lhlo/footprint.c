@@ -70,6 +70,8 @@ static int64_t bytes_of(const shape *s, int64_t elements) {
 int64_t footprint_of_parameter(arena *scratch, const computation *fused, int number) {
   needs n = {.arena = scratch};
   const instruction *p = fused->parameters.data[number];
+  // Of open sizes the lesser of two is not known.
+  if (fused->module->open_from > 0) return kernel_buffer_bytes(p->shape);
   return bytes_of(p->shape, elements_needed(&n, p));
 }
 

@@ -49,6 +49,8 @@ extern const pass lower_merge_pointers;
 extern const pass lower_cpu_loops;
 // Complex numbers and arrays of them become pairs of floats and arrays of pairs.
 extern const pass lower_split_complex;
+// Loops over open sizes end where the table of sizes says that the kernel is given.
+extern const pass lower_open_bounds;
 // The iterations in which a loop's checks hold become a loop without them.
 extern const pass lower_peel_loops;
 // A loop over a tile's elements becomes a loop over explicit vectors and a scalar remainder.

@@ -25,6 +25,7 @@ const pass *const lower_passes[] = {
     &lower_merge_pointers,
     &lower_cpu_loops,
     &lower_split_complex,
+    &lower_open_bounds,
     &lower_peel_loops,
     &lower_vectorize_loops,
     &lower_cpu_entry,
@@ -64,9 +65,9 @@ const pass *const lower_passes[] = {
 // On the CPU a loop's constraint goes into its bound, and narrow floats are widened before the vectorizer chooses its
 // width: it counts the bits of what is computed. Peeling reads composed maps; what it decides the canonicalization
 // before the vectorizer folds. Complex numbers are pairs of floats for all of them.
-#define CPU_LOOPS                                                                                               \
-  &lower_cpu_loops, &lower_loops_to_scf, FLATTEN, &lower_split_complex, &lower_peel_loops, &lower_widen_floats, \
-      &lower_canonicalize, &lower_vectorize_loops, &lower_canonicalize, &lower_cse
+#define CPU_LOOPS                                                                                              \
+  &lower_cpu_loops, &lower_loops_to_scf, &lower_open_bounds, FLATTEN, &lower_split_complex, &lower_peel_loops, \
+      &lower_widen_floats, &lower_canonicalize, &lower_vectorize_loops, &lower_canonicalize, &lower_cse
 
 // 4. Tensors become pointers, index maps arithmetic. Until here calls are pure and tensors are values, so everything
 // could still be merged, hoisted and erased. Licm runs on the expanded arithmetic: simplify-affine adds loop-variant

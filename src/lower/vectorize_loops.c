@@ -305,6 +305,19 @@ static int whole_periods(arena *a, const target_code_limits *limits, MlirOperati
   return width;
 }
 
+// A number of trips that is only known when the kernel runs: whole vectors, then narrower ones if the body is short.
+static void vectorize_unknown_trips(arena *a, const target_code_limits *limits, MlirOperation loop, MlirValue upper,
+                                    int width) {
+  const int narrow = width / 4;
+  const bool has_narrow = is_small(a, limits, loop) && narrow >= limits->min_vector_lanes && width % narrow == 0;
+  for (int w = width; w >= (has_narrow ? narrow : width); w = narrow) {
+    if (fills_a_tensor(loop, w)) return;
+    ir_builder b = ir_builder_before(loop, a);
+    MlirValue rest = ir_binary(&b, "arith.remsi", upper, ir_index(&b, w));
+    if (!take_vectors(a, limits, loop, ir_binary(&b, "arith.subi", upper, rest), w) || w == narrow) return;
+  }
+}
+
 static void vectorize_loop(arena *a, const target_description *t, MlirOperation loop) {
   const target_code_limits *limits = &t->code;
   int width = lanes_of(a, t, loop, false);
@@ -316,10 +329,7 @@ static void vectorize_loop(arena *a, const target_description *t, MlirOperation 
     vectorize_trips(a, limits, loop, trips, width);
     return;
   }
-  if (fills_a_tensor(loop, width)) return;
-  ir_builder b = ir_builder_before(loop, a);
-  MlirValue rest = ir_binary(&b, "arith.remsi", upper, ir_index(&b, width));
-  take_vectors(a, limits, loop, ir_binary(&b, "arith.subi", upper, rest), width);
+  vectorize_unknown_trips(a, limits, loop, upper, width);
 }
 
 static bool is_marked(MlirOperation loop) { return !mlirAttributeIsNull(ir_get(loop, VECTORIZE_REDUCTIONS)); }

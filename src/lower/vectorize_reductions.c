@@ -30,7 +30,7 @@ typedef struct reduction_loop {
   MlirBlock body;
   int count;
   carried_value *carried;
-  int64_t trips;
+  int64_t trips;  // -1: the loop's upper bound, as it is when the kernel runs
 } reduction_loop;
 
 static MlirType old_type(const reduction_loop *l, int c) { return ir_result_type(l->op, c); }
@@ -84,9 +84,10 @@ static const char *read_loop(arena *a, const target_code_limits *limits, MlirOpe
   out->count = (int)mlirOperationGetNumResults(op);
   out->carried = arena_array(a, carried_value, out->count);
   if (mlirArrayAttrGetNumElements(marks) != out->count) return "a mark that does not fit the loop any more";
-  bool is_plain = ir_constant_value(ir_operand(op, 0), &lower) && ir_constant_value(ir_operand(op, 1), &out->trips) &&
-                  ir_constant_value(ir_operand(op, 2), &step) && lower == 0 && step == 1;
-  if (!is_plain) return "a marked loop without constant bounds";
+  bool is_plain = ir_constant_value(ir_operand(op, 0), &lower) && ir_constant_value(ir_operand(op, 2), &step) &&
+                  lower == 0 && step == 1;
+  if (!is_plain) return "a marked loop that does not count from 0 by 1";
+  if (!ir_constant_value(ir_operand(op, 1), &out->trips)) out->trips = -1;
   for (int c = 0; c < out->count; c++)
     if (!read_entry(out, module, marks, c)) return "a carried value without vector form";
   return NULL;
@@ -267,10 +268,9 @@ static const char *fill_body(const reduction_loop *l, MlirOperation loop, int wi
 }
 
 // The loop from `first` to `last` by `copies` vectors. inits and results: by copy and carried value.
-static MlirOperation build_loop(const reduction_loop *l, ir_builder *b, int64_t first, int64_t last, int width,
+static MlirOperation build_loop(const reduction_loop *l, ir_builder *b, MlirValue first, MlirValue last, int width,
                                 int copies, const MlirValue *inits) {
-  MlirValue lower = ir_index(b, first), upper = ir_index(b, last), step = ir_index(b, (int64_t)width * copies);
-  return ir_for(b, lower, upper, step, copies * l->count, inits);
+  return ir_for(b, first, last, ir_index(b, (int64_t)width * copies), copies * l->count, inits);
 }
 
 // What lanes begin with.
@@ -315,6 +315,9 @@ static int body_size(const reduction_loop *l) {
   return size;
 }
 
+// Of a number of turns that is not known it is taken that there are many.
+static bool is_short(const reduction_loop *l, int64_t turns) { return l->trips >= 0 && turns > l->trips; }
+
 static int count_copies(const reduction_loop *l, int width, int registers) {
   int accumulators = 0, size = body_size(l);
   for (int c = 0; c < l->count; c++) accumulators += l->carried[c].kind != CARRIED_TENSOR ? registers : 0;
@@ -323,7 +326,7 @@ static int count_copies(const reduction_loop *l, int width, int registers) {
   if (size > l->limits->large_reduction && copies > 2) copies = 2;
   if (size > l->limits->huge_reduction) copies = 1;
   const int most = l->limits->max_accumulators;
-  while (copies > 1 && (copies * accumulators > most || (int64_t)copies * width > l->trips)) copies /= 2;
+  while (copies > 1 && (copies * accumulators > most || is_short(l, (int64_t)copies * width))) copies /= 2;
   return copies;
 }
 
@@ -349,12 +352,12 @@ typedef struct lane_plan {
 static const char *build(const reduction_loop *l, ir_builder *b, const lane_plan *p, MlirValue *now) {
   MlirValue *values = arena_array(l->arena, MlirValue, p->copies * l->count);
   start_lanes(l, b, p->width, p->copies, values);
-  MlirOperation loop = build_loop(l, b, 0, p->main_end, p->width, p->copies, values);
+  MlirOperation loop = build_loop(l, b, ir_index(b, 0), ir_index(b, p->main_end), p->width, p->copies, values);
   const char *refusal = fill_body(l, loop, p->width, p->copies);
   for (int i = 0; i < p->copies * l->count; i++) values[i] = ir_result(loop, i);
   if (!refusal && !fold_copies(l, b, p->copies, values)) refusal = "a reducer without vector form";
   if (!refusal && p->main_end < p->vector_end) {
-    loop = build_loop(l, b, p->main_end, p->vector_end, p->width, 1, values);
+    loop = build_loop(l, b, ir_index(b, p->main_end), ir_index(b, p->vector_end), p->width, 1, values);
     refusal = fill_body(l, loop, p->width, 1);
     for (int c = 0; c < l->count; c++) values[c] = ir_result(loop, c);
   }
@@ -368,6 +371,33 @@ static const char *build(const reduction_loop *l, ir_builder *b, const lane_plan
   }
   if (!refusal && !fold_lanes(l, b, p->width, values)) refusal = "a reducer without vector form";
   for (int c = 0; c < l->count; c++) now[c] = values[c];
+  return refusal;
+}
+
+// The upper bound without what is left of whole steps.
+static MlirValue whole_steps(const reduction_loop *l, ir_builder *b, int64_t step) {
+  MlirValue all = ir_operand(l->op, 1);
+  return ir_binary(b, "arith.subi", all, ir_binary(b, "arith.remsi", all, ir_index(b, step)));
+}
+
+// The same where the number of turns is only known when the kernel runs: what fills no vector is left to the loop
+// itself, which goes on from there with what the lanes came to.
+static const char *build_open(const reduction_loop *l, ir_builder *b, const lane_plan *p, MlirValue *now) {
+  MlirValue *values = arena_array(l->arena, MlirValue, p->copies * l->count);
+  MlirValue main_end = whole_steps(l, b, (int64_t)p->width * p->copies), end = whole_steps(l, b, p->width);
+  start_lanes(l, b, p->width, p->copies, values);
+  MlirOperation loop = build_loop(l, b, ir_index(b, 0), main_end, p->width, p->copies, values);
+  const char *refusal = fill_body(l, loop, p->width, p->copies);
+  for (int i = 0; i < p->copies * l->count; i++) values[i] = ir_result(loop, i);
+  if (!refusal && !fold_copies(l, b, p->copies, values)) refusal = "a reducer without vector form";
+  if (!refusal && p->copies > 1) {
+    loop = build_loop(l, b, main_end, end, p->width, 1, values);
+    refusal = fill_body(l, loop, p->width, 1);
+    for (int c = 0; c < l->count; c++) values[c] = ir_result(loop, c);
+  }
+  if (!refusal && !fold_lanes(l, b, p->width, values)) refusal = "a reducer without vector form";
+  for (int c = 0; c < l->count; c++) now[c] = values[c];
+  if (!refusal) mlirOperationSetOperand(l->op, 0, end);
   return refusal;
 }
 
@@ -396,7 +426,7 @@ const char *vectorize_reductions(arena *a, const target_code_limits *limits, Mli
   const char *refusal = read_loop(a, limits, module, loop, &l);
   if (refusal) return refusal;
   lane_plan p = {.width = lanes};
-  while (p.width > l.trips || fills_a_tensor(&l, p.width)) p.width /= 2;
+  while (is_short(&l, p.width) || fills_a_tensor(&l, p.width)) p.width /= 2;
   if (p.width < 2) return "too few iterations";
   p.copies = count_copies(&l, p.width, registers);
   p.main_end = l.trips - l.trips % ((int64_t)p.width * p.copies);
@@ -404,11 +434,12 @@ const char *vectorize_reductions(arena *a, const target_code_limits *limits, Mli
   MlirOperation before = operation_before(loop);
   ir_builder b = ir_builder_before(loop, a);
   MlirValue *now = arena_array(a, MlirValue, l.count);
-  refusal = build(&l, &b, &p, now);
+  refusal = l.trips < 0 ? build_open(&l, &b, &p, now) : build(&l, &b, &p, now);
   if (refusal) {
     erase_between(before, loop, mlirOperationGetBlock(loop));
     return refusal;
   }
-  ir_replace(loop, now);
+  for (int c = 0; l.trips < 0 && c < l.count; c++) mlirOperationSetOperand(loop, 3 + c, now[c]);
+  if (l.trips >= 0) ir_replace(loop, now);
   return NULL;
 }

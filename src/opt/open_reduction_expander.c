@@ -38,7 +38,10 @@ static int open_dim_of(const instruction *i) {
     if (found >= 0) return -1;
     found = (int)dims.data[k];
   }
-  return found >= 0 && s->dims[found] <= INT32_MAX ? found : -1;
+  // Kernels go along all other open dims by sizes that they take when they run.
+  for (int d = 0; d < s->rank; d++)
+    if (d != found && s->dims[d] >= from) return -1;
+  return found == 0 && s->dims[found] <= INT32_MAX ? found : -1;
 }
 
 static bool is_number(const literal *l, double value) {

@@ -35,7 +35,8 @@ const char *program_allocation_kind_name(program_allocation_kind kind) {
   static const char *const names[PROGRAM_ALLOCATION_KIND_COUNT] = {[PROGRAM_PARAMETER] = "parameter",
                                                                    [PROGRAM_RESULT] = "result",
                                                                    [PROGRAM_CONSTANT] = "constant",
-                                                                   [PROGRAM_TEMPORARY] = "temporary"};
+                                                                   [PROGRAM_TEMPORARY] = "temporary",
+                                                                   [PROGRAM_NUMBERS] = "numbers"};
   return names[kind];
 }
 

@@ -55,6 +55,7 @@ typedef enum program_allocation_kind {
   PROGRAM_RESULT,     // the caller's memory for a result
   PROGRAM_CONSTANT,   // `data`
   PROGRAM_TEMPORARY,  // one arena, taken for each run; contents undefined at its start
+  PROGRAM_NUMBERS,    // `data`: 64-bit integers that kernels take from open sizes, numbers of the program themselves
   PROGRAM_ALLOCATION_KIND_COUNT
 } program_allocation_kind;
 
@@ -62,7 +63,7 @@ typedef struct program_allocation {
   program_allocation_kind kind;
   int number;        // of the parameter or result
   int64_t bytes;     // as kernels see it: dense, in the declared layout, sub-byte integers packed
-  const void *data;  // constants, aligned to 64
+  const void *data;  // of constants and numbers, aligned to 64
 } program_allocation;
 
 typedef struct program_slice {
@@ -203,14 +204,15 @@ struct program_thunk {
 
 // A program may be made for arrays some sizes of which are only known when it runs. Each is a polynomial of few
 // symbols; so are all numbers of the program that depend on them (prog/program_sizes.h).
-enum { PROGRAM_MOST_SYMBOLS = 3, PROGRAM_MOST_TERMS = 1 << PROGRAM_MOST_SYMBOLS };
+enum { PROGRAM_MOST_SYMBOLS = 4, PROGRAM_MOST_DEGREE = 2, PROGRAM_MOST_TERMS = 27 };
 
 typedef struct program_symbol {
   const char *name;
   int64_t least, most;
 } program_symbol;
 
-// The sum of terms[s] times the product of the symbols whose bits s has.
+// The sum of terms[t] times a product of powers of the symbols: the exponents are the digits of t, the first symbol's
+// the lowest one, to the base degree + 1.
 typedef struct program_open_number {
   int number;  // which of the program's numbers, in the order of program_sizes_map
   int64_t terms[PROGRAM_MOST_TERMS];
@@ -224,6 +226,7 @@ typedef struct program_size_check {
 
 typedef struct program_sizes {
   int symbol_count;  // 0: all sizes are as the program says
+  int degree;        // the highest exponent of a symbol: 1 or 2
   const program_symbol *symbols;
   int number_count;
   const program_open_number *numbers;  // in ascending order

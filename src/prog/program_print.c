@@ -84,12 +84,22 @@ static void print_constant(text *out, const program_allocation *a) {
   if (a->bytes > SHOWN_BYTES) text_puts(out, "...");
 }
 
+static void print_table(text *out, const program_allocation *a) {
+  const char *data = a->data;
+  text_putc(out, ':');
+  for (int64_t k = 0, number; k < a->bytes / (int64_t)sizeof number; k++) {
+    memcpy(&number, data + k * (int64_t)sizeof number, sizeof number);
+    text_printf(out, " %" PRId64, number);
+  }
+}
+
 static void print_memory(text *out, const program *p) {
   for (int k = 0; k < p->allocation_count; k++) {
     const program_allocation *a = &p->allocations[k];
     text_printf(out, "  allocation %d: %s %d, %" PRId64 " bytes", k, program_allocation_kind_name(a->kind), a->number,
                 a->bytes);
     if (a->kind == PROGRAM_CONSTANT && a->data) print_constant(out, a);
+    if (a->kind == PROGRAM_NUMBERS && a->data) print_table(out, a);
     text_putc(out, '\n');
   }
   text_printf(out, "  temporary bytes %" PRId64 "\n", p->temporary_bytes);
@@ -255,6 +265,7 @@ static void print_sequence(printer *p, const program_sequence *s) {
 
 // Of a program for open sizes: what the numbers above are at any of them.
 static void print_sizes(text *out, const program_sizes *s) {
+  if (s->symbol_count > 0) text_printf(out, "  degree %d\n", s->degree);
   for (int k = 0; k < s->symbol_count; k++)
     text_printf(out, "  size %s: %" PRId64 " to %" PRId64 "\n", s->symbols[k].name, s->symbols[k].least,
                 s->symbols[k].most);

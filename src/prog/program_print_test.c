@@ -103,7 +103,7 @@ static program whole(void) {
                    .images = images,
                    .kernel_count = 1,
                    .kernels = kernels,
-                   .sizes = {2, symbols, 1, open_numbers, 1, checks}};
+                   .sizes = {2, 1, symbols, 1, open_numbers, 1, checks}};
 }
 
 static void test_program(void **state) {
@@ -162,10 +162,13 @@ static void test_program(void **state) {
                               FIELD(program_slice, offset, "from 128"), FIELD(program_slice, bytes, "256 bytes"),
                               FIELD(program_slice, is_temporary, "bytes, temporary")};
   CHECK(program_slice, shown, slice_rows);
-  const field sizes_rows[] = {
-      FIELD(program_sizes, symbol_count, "size s: 1 to 2"), FIELD(program_sizes, symbols, "size b"),
-      FIELD(program_sizes, number_count, "number 56"),      FIELD(program_sizes, numbers, "number 56"),
-      FIELD(program_sizes, check_count, "wanted"),          FIELD(program_sizes, checks, "wanted")};
+  const field sizes_rows[] = {FIELD(program_sizes, symbol_count, "size s: 1 to 2"),
+                              FIELD(program_sizes, degree, "degree 1\n"),
+                              FIELD(program_sizes, symbols, "size b"),
+                              FIELD(program_sizes, number_count, "number 56"),
+                              FIELD(program_sizes, numbers, "number 56"),
+                              FIELD(program_sizes, check_count, "wanted"),
+                              FIELD(program_sizes, checks, "wanted")};
   CHECK(program_sizes, shown, sizes_rows);
   const field symbol_rows[] = {FIELD(program_symbol, name, "size b: "), FIELD(program_symbol, least, "54 to"),
                                FIELD(program_symbol, most, "to 55")};

@@ -234,6 +234,7 @@ static const record_type size_check_type = TYPE(program_size_check, size_check_f
 
 static const record_field sizes_fields[] = {
     LIST(program_sizes, LIST, symbols, symbol_count, .type = &symbol_type),
+    FIELD(program_sizes, INT, degree),
     LIST(program_sizes, LIST, numbers, number_count, .type = &open_number_type),
     LIST(program_sizes, LIST, checks, check_count, .type = &size_check_type),
 };

@@ -87,11 +87,25 @@ static program_sequence map_sequence(const mapping *m, const program_sequence *f
   return (program_sequence){from->count, thunks};
 }
 
+// Kernels read them where they lie, aligned as constants are.
+static const void *map_table(const mapping *m, const program_allocation *from) {
+  enum { ALIGNMENT = 64 };
+  const char *data = from->data;
+  char *raw = arena_alloc(m->arena, (size_t)from->bytes + ALIGNMENT);
+  int64_t *to = (int64_t *)(void *)(raw + (-(uintptr_t)raw & (ALIGNMENT - 1)));
+  for (int64_t k = 0, number; k < from->bytes / (int64_t)sizeof *to; k++) {
+    memcpy(&number, data + k * (int64_t)sizeof number, sizeof number);
+    to[k] = map_number(m, number);
+  }
+  return to;
+}
+
 static void map_memory(const mapping *m, program *to) {
   program_allocation *allocations = arena_array(m->arena, program_allocation, to->allocation_count);
   for (int k = 0; k < to->allocation_count; k++) {
     allocations[k] = to->allocations[k];
-    allocations[k].bytes = map_number(m, allocations[k].bytes);
+    if (to->allocations[k].kind == PROGRAM_NUMBERS) allocations[k].data = map_table(m, &to->allocations[k]);
+    else allocations[k].bytes = map_number(m, allocations[k].bytes);
   }
   to->allocations = allocations;
   to->temporary_bytes = map_number(m, to->temporary_bytes);
@@ -128,26 +142,47 @@ program *program_sizes_map(arena *a, const program *from, program_number_fn fn, 
 
 // --- values
 
+int program_sizes_term_count(const program_sizes *s) {
+  int count = 1;
+  for (int k = 0; k < s->symbol_count; k++) count *= s->degree + 1;
+  return count;
+}
+
+// The exponents in the term, by symbol.
+static void exponents_of(const program_sizes *s, int term, int *exponents) {
+  for (int k = 0; k < s->symbol_count; k++) {
+    exponents[k] = term % (s->degree + 1);
+    term /= s->degree + 1;
+  }
+}
+
 int64_t program_sizes_value(const program_sizes *s, const int64_t *terms, const int64_t *symbols) {
   // Unsigned, as terms from elsewhere may be too large: whoever uses the number looks at it.
   uint64_t sum = 0;
-  for (int term = 0; term < 1 << s->symbol_count; term++) {
+  for (int term = 0; term < program_sizes_term_count(s); term++) {
+    int exponents[PROGRAM_MOST_SYMBOLS];
     uint64_t product = (uint64_t)terms[term];
+    if (product == 0) continue;
+    exponents_of(s, term, exponents);
     for (int k = 0; k < s->symbol_count; k++)
-      if (term >> k & 1) product *= (uint64_t)symbols[k];
+      for (int e = 0; e < exponents[k]; e++) product *= (uint64_t)symbols[k];
     sum += product;
   }
   return (int64_t)sum;
 }
 
-// Of a dim that is c + f * symbol; -1 for others.
-static int only_symbol(const program_sizes *s, const program_open_number *n) {
+// Of a dim that is c + f * symbol, f is terms[*term]; -1 for others.
+static int only_symbol(const program_sizes *s, const program_open_number *n, int *term) {
   int found = -1;
-  for (int term = 1; term < 1 << s->symbol_count; term++) {
-    if (n->terms[term] == 0) continue;
-    if (found >= 0 || (term & (term - 1)) != 0) return -1;
+  for (int t = 1; t < program_sizes_term_count(s); t++) {
+    if (n->terms[t] == 0) continue;
+    int exponents[PROGRAM_MOST_SYMBOLS], sum = 0;
+    exponents_of(s, t, exponents);
+    for (int k = 0; k < s->symbol_count; k++) sum += exponents[k];
+    if (found >= 0 || sum != 1) return -1;
     for (int k = 0; k < s->symbol_count; k++)
-      if (term == 1 << k) found = k;
+      if (exponents[k] == 1) found = k;
+    *term = t;
   }
   return found;
 }
@@ -171,10 +206,11 @@ typedef heddle_status (*open_dim_fn)(const program *p, const open_dim *d, int64_
 
 static heddle_status find_symbol(const program *p, const open_dim *d, int64_t *symbols, bool *known) {
   const program_sizes *s = &p->sizes;
-  const int k = d->number ? only_symbol(s, d->number) : -1;
+  int term = 0;
+  const int k = d->number ? only_symbol(s, d->number, &term) : -1;
   if (k < 0 || known[k]) return status_ok();
   int64_t rest;
-  const int64_t factor = d->number->terms[1 << k];
+  const int64_t factor = d->number->terms[term];
   if (factor <= 0 || __builtin_sub_overflow(d->given, d->number->terms[0], &rest) || rest % factor != 0 || rest < 0) {
     text wanted = {0};
     program_sizes_print(&wanted, s, d->number->terms);
@@ -299,18 +335,22 @@ program *program_sizes_fill(arena *a, const program *p, const int64_t *symbols) 
 
 void program_sizes_print(text *out, const program_sizes *s, const int64_t *terms) {
   const size_t start = out->size;
-  for (int term = (1 << s->symbol_count) - 1; term >= 0; term--) {
+  for (int term = program_sizes_term_count(s) - 1; term >= 0; term--) {
     int64_t factor = terms[term];
+    int exponents[PROGRAM_MOST_SYMBOLS];
     if (factor == 0) continue;
     if (out->size > start) text_puts(out, factor < 0 ? " - " : " + ");
     else if (factor < 0) text_puts(out, "-");
-    if (factor < 0) factor = -factor;
+    if (factor < 0) factor = (int64_t)(0 - (uint64_t)factor);
     const bool shows_factor = factor != 1 || term == 0;
     if (shows_factor) text_printf(out, "%" PRId64, factor);
-    for (int k = 0, first = !shows_factor; k < s->symbol_count; k++) {
-      if (!(term >> k & 1)) continue;
-      text_printf(out, "%s%s", first ? "" : "*", s->symbols[k].name);
-      first = 0;
+    exponents_of(s, term, exponents);
+    bool is_first = !shows_factor;
+    for (int k = 0; k < s->symbol_count; k++) {
+      for (int e = 0; e < exponents[k]; e++) {
+        text_printf(out, "%s%s", is_first ? "" : "*", s->symbols[k].name);
+        is_first = false;
+      }
     }
   }
   if (out->size == start) text_puts(out, "0");

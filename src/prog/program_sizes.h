@@ -23,6 +23,9 @@ heddle_status program_sizes_result(const program *p, const int64_t *const *dims,
 // A copy of the program with -1 for every open number: what its signature shows.
 program *program_sizes_show(arena *a, const program *p);
 
+// How many terms a polynomial has.
+int program_sizes_term_count(const program_sizes *s);
+
 int64_t program_sizes_value(const program_sizes *s, const int64_t *terms, const int64_t *symbols);
 
 // The program for these values of its symbols, without open sizes: what executables are made of.

@@ -14,7 +14,7 @@ static const program_open_number numbers[] = {{0, {0, 4}}, {2, {1, 1}}, {3, {0, 
 static const program_size_check checks[] = {{"s is too small", {0, -1, 3}}};
 
 static const program whole = {
-    .name = "by_hand", .parameter_count = 2, .parameters = parameters, .sizes = {2, symbols, 3, numbers, 1, checks}};
+    .name = "by_hand", .parameter_count = 2, .parameters = parameters, .sizes = {2, 1, symbols, 3, numbers, 1, checks}};
 
 static void expect_error(heddle_status s, const char *message) {
   assert_int_equal(heddle_status_code(s), HEDDLE_INVALID);

@@ -28,7 +28,7 @@ static frame_memory *create(const frame_pool *pool) {
   for (int i = 0; i < p->allocation_count; i++) {
     const program_allocation *a = &p->allocations[i];
     if (a->kind == PROGRAM_TEMPORARY) m->allocations[i] = m->temporary;
-    if (a->kind == PROGRAM_CONSTANT) m->allocations[i] = (char *)(uintptr_t)a->data;
+    if (a->kind == PROGRAM_CONSTANT || a->kind == PROGRAM_NUMBERS) m->allocations[i] = (char *)(uintptr_t)a->data;
   }
   return m;
 }

@@ -187,3 +187,13 @@ heddle_status open_instances_run(open_instances *all, const heddle_program *of, 
   open_instances_give(all, instance);
   return s;
 }
+
+heddle_status open_instances_result_dims(open_instances *all, const int64_t *const *input_dims, int number,
+                                         int64_t *dims) {
+  open_instance *instance;
+  TRY(open_instances_take(all, input_dims, &instance));
+  const program_shape *s = &instance->callable.program->results[number].shape;
+  for (int d = 0; d < s->rank; d++) dims[d] = s->dims[d];
+  open_instances_give(all, instance);
+  return status_ok();
+}

@@ -56,4 +56,8 @@ heddle_status open_instances_run(open_instances *all, const heddle_program *of, 
                                  const void *const *const *inputs, void *const *const *outputs,
                                  int64_t *const *const *dims);
 
+// The dims of result `number`, as the instance for these sizes has them.
+heddle_status open_instances_result_dims(open_instances *all, const int64_t *const *input_dims, int number,
+                                         int64_t *dims);
+
 #endif

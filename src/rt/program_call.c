@@ -142,6 +142,7 @@ heddle_status heddle_program_result_dims(const heddle_program *program, const in
     return status_ok();
   }
   TRY(check_input_dims(program, input_dims));
+  if (program->dims_open) return program->dims_open(program, input_dims, number, dims);
   return program_sizes_result(program->callable.program, input_dims, number, dims);
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "prog/library_fields.h"
+#include "prog/program_sizes.h"
 #include "rt/thunk_types.h"
 
 typedef struct checking {
@@ -106,6 +107,8 @@ static heddle_status check_kernels(const program *p) {
 static heddle_status check_sizes(const program *p) {
   const program_sizes *s = &p->sizes;
   bool fits = s->symbol_count >= 0 && s->symbol_count <= PROGRAM_MOST_SYMBOLS && s->number_count >= 0;
+  fits = fits && (s->symbol_count == 0 || (s->degree >= 1 && s->degree <= PROGRAM_MOST_DEGREE &&
+                                           program_sizes_term_count(s) <= PROGRAM_MOST_TERMS));
   for (int k = 0; fits && k < s->symbol_count; k++) fits = s->symbols[k].name && s->symbols[k].least >= 0;
   for (int k = 0; fits && k < s->number_count; k++)
     fits = s->numbers[k].number >= 0 && (k == 0 || s->numbers[k].number > s->numbers[k - 1].number);
@@ -126,6 +129,7 @@ static heddle_status check_allocation(const program *p, int number) {
   if (a->kind == PROGRAM_RESULT) fits = fits && holds(a, p->result_count, p->results);
   if (a->kind == PROGRAM_TEMPORARY) fits = fits && a->bytes <= p->temporary_bytes;
   if (a->kind == PROGRAM_CONSTANT) fits = fits && (a->data || !a->bytes);
+  if (a->kind == PROGRAM_NUMBERS) fits = fits && a->data && a->bytes % (int64_t)sizeof(int64_t) == 0;
   if (fits) return status_ok();
   return status_error(HEDDLE_INVALID, "allocation %d of the program contradicts itself", number);
 }
@@ -163,7 +167,7 @@ static heddle_status check_slices(const checking *c, const program_thunk *t) {
   for (int i = 0; i < t->write_count; i++) {
     if (!in_range(t->writes[i], p->slice_count)) return wrong(t, "it writes a slice that does not exist");
     const program_allocation_kind kind = p->allocations[p->slices[t->writes[i]].allocation].kind;
-    if (kind == PROGRAM_PARAMETER || kind == PROGRAM_CONSTANT)
+    if (kind == PROGRAM_PARAMETER || kind == PROGRAM_CONSTANT || kind == PROGRAM_NUMBERS)
       return wrong(t, "it writes where nothing may be written");
   }
   // Marked when all of them are known to exist.

@@ -11,6 +11,10 @@ typedef heddle_status (*program_handle_run_fn)(heddle_program *p, const int64_t 
                                                const void *const *const *inputs, void *const *const *outputs,
                                                int64_t *const *const *dims);
 
+// The dims of a result where the inputs have these.
+typedef heddle_status (*program_handle_dims_fn)(const heddle_program *p, const int64_t *const *input_dims, int number,
+                                                int64_t *dims);
+
 struct heddle_program {
   invocable callable;
   bool is_direct;                      // arguments and results lie as the caller's arrays do
@@ -18,6 +22,7 @@ struct heddle_program {
   void (*destroy)(heddle_program *p);  // with all that it holds
   const program *shown;                // what callers see of its parameters and results: open sizes are -1
   program_handle_run_fn run_open;      // null if no size is open
+  program_handle_dims_fn dims_open;    // of results, where the program's polynomials do not say them; else null
   profile *profile;                    // that watches its runs; null: nobody does
   struct open_watch *watch;            // of a program for open sizes (open_instances.h); null: nobody watches
 };

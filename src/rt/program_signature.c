@@ -57,9 +57,9 @@ static heddle_memory count_memory(const heddle_program *p) {
     const program_allocation *a = &made->allocations[i];
     if (a->kind == PROGRAM_PARAMETER) m.parameter_bytes += a->bytes;
     if (a->kind == PROGRAM_RESULT) m.result_bytes += a->bytes;
-    if (a->kind == PROGRAM_CONSTANT) m.constant_bytes += a->bytes;
+    if (a->kind == PROGRAM_CONSTANT || a->kind == PROGRAM_NUMBERS) m.constant_bytes += a->bytes;
     const bool takes_over = a->kind == PROGRAM_RESULT && made->results[a->number].donated_parameter >= 0;
-    if (a->kind != PROGRAM_CONSTANT && a->kind != PROGRAM_TEMPORARY && !takes_over) m.peak_bytes += a->bytes;
+    if ((a->kind == PROGRAM_PARAMETER || a->kind == PROGRAM_RESULT) && !takes_over) m.peak_bytes += a->bytes;
   }
   m.peak_bytes += m.temporary_bytes;
   if (p->run_open) m.parameter_bytes = m.result_bytes = m.temporary_bytes = m.peak_bytes = -1;

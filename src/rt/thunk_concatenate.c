@@ -68,7 +68,7 @@ static heddle_status prepare(arena *a, const run_context *context, const program
   parts *p = arena_new(a, parts);
   *p = (parts){.rows = c->rows, .bits = stored_bits(call.results[0].type)};
   p->parts = arena_array(a, part, count);
-  if (p->rows < 1) return wrong("it wants rows");
+  if (p->rows < 0) return wrong("it has a negative number of rows");
   TRY(add_parts(&call, c, p));
   int64_t elements;
   if (__builtin_mul_overflow(p->rows, p->row_size, &elements) || elements != lib_element_count(&call.results[0]))

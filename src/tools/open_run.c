@@ -101,8 +101,8 @@ static heddle_status run_sizes(arena *a, const open_run_request *r, open_instanc
     printf(":\n");
   }
   heddle_status s = run_instance(a, &run);
+  if (r->facts) tell_run(r->facts, &p->sizes, symbols, run.instance->callable.program, run.seconds, s);
   open_instances_give(instances, run.instance);
-  if (r->facts) tell_run(r->facts, &p->sizes, symbols, filled, run.seconds, s);
   TRY(status_context(s, "while running it for --sizes=%s", given));
   if (r->facts || !r->compares) return status_ok();
   print_sizes(&p->sizes, symbols);
