@@ -1,6 +1,6 @@
 # A thin front: each target runs one script or one CMake preset. `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build run check test fuzz bench format format-check tidy clean
+.PHONY: help setup build run check test test-vulkan fuzz bench format format-check tidy clean
 
 sources = find src include test bench -name '*.[ch]' -o -name '*.cc'
 
@@ -22,6 +22,9 @@ check: setup  ## the quick tests: layout, release build, unit and golden tests, 
 
 test: setup  ## all steps of scripts/run_tests.py: three builds, unit and golden tests, conformance, fuzzers, tidy
 	@python3 scripts/run_tests.py
+
+test-vulkan: build  ## the conformance corpus on a Vulkan device
+	@python3 scripts/conformance.py --platform=vulkan
 
 fuzz: setup  ## every fuzz target for 60 s
 	@python3 scripts/fuzz.py --seconds=60

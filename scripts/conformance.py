@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Runs the conformance corpus, which lies beside the repository as ../shared/corpus where it is present.
 
-    conformance.py [--platform=interpreter|cpu|unfolded|tiles|simulator] [--heddle=build/bin/heddle]
+    conformance.py [--platform=interpreter|cpu|unfolded|tiles|simulator|vulkan] [--heddle=build/bin/heddle]
 
 Every case passes in every format, but for those that test/conformance/PLATFORM.txt lists with the reason. `unfolded`
 is the CPU with --no-folding: modules that check themselves are constant expressions, of which folding leaves nothing to
-run. `tiles` is the CPU with --codegen=tiles. The simulator, which runs kernels for a GPU on the CPU, gets each case once, as HLO text.
+run. `tiles` is the CPU with --codegen=tiles. The simulator, which runs kernels for a GPU on the CPU, and
+Vulkan get each case once, as HLO text.
 """
 import argparse
 import os
@@ -19,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 CORPUS = ROOT.parent / "shared" / "corpus"
 # Folders with a manifest have the same case in several formats; the others hold modules that check themselves.
 FORMATS = "hlo,mlir,mlirbc,optimized,stablehlo"
-FORMATS_OF = {"simulator": "hlo", "tiles": "hlo"}
+FORMATS_OF = {"simulator": "hlo", "tiles": "hlo", "vulkan": "hlo"}
 # A case that is known not to pass may do so in one way only: never by a crash or by running out of time.
 EXCUSABLE = {"differs", "refused"}
 # What `heddle run` says of a program with open dims to which made-up sizes do not fit; that it is read is that folder's
@@ -28,6 +29,7 @@ READ_ONLY, READ_FOLDER = "read and written back, but not run", "stablehlo/dynami
 FOLDERS = {"interpreter": ("jax", "hlo", "stablehlo", "stablehlo/dynamic", "stablehlo/quantized"),
            "cpu": ("jax", "hlo", "stablehlo", "stablehlo/quantized"),
            "simulator": ("jax", "hlo"),
+           "vulkan": ("jax", "hlo"),
            "tiles": ("jax", "hlo"),
            "unfolded": ("stablehlo", "stablehlo/quantized")}
 
@@ -79,6 +81,14 @@ def run(platform, heddle, formats, folders):
 
 def is_dynamic(name):
     return any((CORPUS / READ_FOLDER).glob(f"{name}*"))
+
+
+def has_device(platform, heddle):
+    """Whether there is a device for it; only Vulkan's may be missing."""
+    if platform != "vulkan":
+        return True
+    listed = subprocess.run([heddle, "info", "--devices"], stdout=subprocess.PIPE, text=True, check=False).stdout
+    return any(line.startswith("vulkan ") and ", which " not in line for line in listed.splitlines())
 
 
 def judge(platform, heddle):

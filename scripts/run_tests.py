@@ -247,6 +247,10 @@ def step_conformance():
     if not heddle:
         return result
     for platform in conformance.FOLDERS:
+        if not conformance.has_device(platform, heddle):
+            result.remarks.append(f"skipped {platform}: there is no device (heddle info --devices)")
+            result.skipped += 1
+            continue
         passed, failures, remark = conformance.judge(platform, heddle)
         result.passed += passed
         for failure in failures:

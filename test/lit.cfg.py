@@ -2,10 +2,13 @@
 #
 # Substitutions: %examples and %include (folders of the source tree), %lib (where the libraries were built), %t and %s as
 # everywhere in lit.
-# Features (for REQUIRES and UNSUPPORTED): asan, ptxas, avx2, avx512f, x86-64, aarch64.
+# Features (for REQUIRES and UNSUPPORTED): asan, ptxas, spirv-tools (spirv-val, spirv-dis),
+# vulkan (a device that programs run on), vulkan-validation (Khronos's layer), avx2, avx512f, x86-64, aarch64.
+import glob
 import os
 import platform
 import shutil
+import subprocess
 
 import lit.formats
 
@@ -30,6 +33,25 @@ if config.sanitized:
     config.available_features.add("asan")
 if shutil.which("ptxas"):
     config.available_features.add("ptxas")
+if shutil.which("spirv-val") and shutil.which("spirv-dis"):
+    config.available_features.add("spirv-tools")
+
+
+def vulkan_devices():
+    """Lines of `heddle info --devices` about Vulkan devices that can be used."""
+    heddle = os.path.join(config.tools_folder, "heddle")
+    if not os.path.exists(heddle):
+        return []
+    done = subprocess.run([heddle, "info", "--devices"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                          check=False)
+    return [line for line in done.stdout.splitlines() if line.startswith("vulkan ") and ", which " not in line]
+
+
+if vulkan_devices():
+    config.available_features.add("vulkan")
+    if any(glob.glob(os.path.join(folder, "vulkan", "explicit_layer.d", "VkLayer_khronos_validation.json"))
+           for folder in ("/etc", "/usr/share", "/usr/local/share")):
+        config.available_features.add("vulkan-validation")
 config.available_features.add({"x86_64": "x86-64"}.get(platform.machine(), platform.machine()))
 try:
     with open("/proc/cpuinfo", encoding="utf-8") as cpuinfo:

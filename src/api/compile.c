@@ -160,7 +160,7 @@ static heddle_status make_program(compilation *c) {
 }
 
 // Native code becomes this process's; what the simulator executes is its own.
-static heddle_status link_kernels(arena *a, compiled *c, int64_t shared_limit) {
+static heddle_status link_kernels(arena *a, compiled *c, int64_t shared_limit, bool is_simulated) {
   const int count = c->program.kernel_count;
   kernel_fn *entries = arena_array(a, kernel_fn, count);
   str *objects = arena_array(a, str, count);
@@ -179,13 +179,12 @@ static heddle_status link_kernels(arena *a, compiled *c, int64_t shared_limit) {
   c->entries = entries;
   if (c->is_open) return status_ok();
   TRY(executable_create(&c->program, entries, c->threads, &c->executable));
-  return c->plan->target.has_grid ? simulation_link(&c->program, shared_limit, &c->simulator, c->executable)
-                                  : status_ok();
+  return is_simulated ? simulation_link(&c->program, shared_limit, &c->simulator, c->executable) : status_ok();
 }
 
 static heddle_status link_guarded(void *argument) {
   const compilation *c = argument;
-  return link_kernels(c->arena, c->out, c->target.shared_bytes);
+  return link_kernels(c->arena, c->out, c->target.shared_bytes, c->options->simulate);
 }
 
 static void end_linking(void *argument, bool is_torn) {
@@ -196,7 +195,8 @@ static void end_linking(void *argument, bool is_torn) {
 
 // Into this process, if it can run the program.
 static heddle_status link_program(compilation *c) {
-  if (c->options->is_saved || (!c->target.is_host && !c->options->simulate)) return status_ok();
+  const bool is_here = c->target.is_host || c->options->simulate || (c->options->runs && device_types[c->target.kind]);
+  if (c->options->is_saved || !is_here) return status_ok();
   lock_hold_forks();
   heddle_status s = guard_clean_up(link_guarded, end_linking, c);
   lock_let_forks();

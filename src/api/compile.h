@@ -33,6 +33,7 @@ typedef struct compile_options {
   bool simulate;           // kernels for a GPU, which the kernel simulator runs; libraries only where no kernel can
   target_codegen codegen;  // who makes code where several could
   bool specializes;    // a program with open sizes is compiled for each of the sizes that its runs have, when they come
+  bool runs;           // code for a device is made to be run on it; a CPU's always is
   bool is_saved;       // code is made to be written to a file and not linked into this process
   const char *triple;  // of the machine that runs the code, if it is another one (is_saved): aarch64-linux-gnu
   cpu_level cpu;       // of a CPU: the instruction set of the code; native: what the process keeps to

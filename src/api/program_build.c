@@ -435,8 +435,11 @@ static program_kernel kernel_of(const program_builder *b, int number, int image)
 
 // Each kernel has an image of its own, or all are in one.
 static void build_kernels(program_builder *b, int image_count, const kernel_image *from) {
-  static const program_image_format formats[] = {
-      [IMAGE_ELF] = PROGRAM_ELF, [IMAGE_PTX] = PROGRAM_PTX, [IMAGE_MLIR] = PROGRAM_MLIR, [IMAGE_LLVM] = PROGRAM_LLVM};
+  static const program_image_format formats[] = {[IMAGE_ELF] = PROGRAM_ELF,
+                                                 [IMAGE_PTX] = PROGRAM_PTX,
+                                                 [IMAGE_SPIRV] = PROGRAM_SPIRV,
+                                                 [IMAGE_MLIR] = PROGRAM_MLIR,
+                                                 [IMAGE_LLVM] = PROGRAM_LLVM};
   const int count = b->kernels->count;
   program_image *images = arena_array(b->arena, program_image, image_count);
   program_kernel *kernels = arena_array(b->arena, program_kernel, count);

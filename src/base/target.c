@@ -126,24 +126,27 @@
            .max_chain_body = 60,           \
            .max_reduction_loads = 128}
 
-#define CPU_FIGURES                                                                                                 \
-  .vector_bits = 256, .vector_registers = 16, .has_fma = true, .has_libm = true, .flushes_bf16_subnormals = true,   \
-  .index_bits = 64, .max_unroll = 4, .cores = 1, .threads_per_core = 1, .subgroup_size = 1, .buffer_alignment = 64, \
-  .operations_per_ns = 20, .scalar_operations_per_ns = 4, .vector_lanes = 8, .memory_bytes_per_ns = 6,              \
-  .cache_bytes_per_ns = 40, .mixed_bytes_per_ns = 10, .cache_bytes = 1 << 20, .launch_ns = 2000, .wake_ns = 6000,   \
-  .tile_bytes = 16 << 10, .tile_operations = 64 << 10, .most_tile = 16 << 10, .tiles_per_core = 4,                  \
-  .row_buffer_bytes = 64 << 10, .row_accumulators = 1024, .constant_alignment = 64, .stream_alignment = 32,         \
-  TILE_SIZES(16 << 10), FUSION_COSTS, CODE_LIMITS
+#define CPU_FIGURES                                                                                                \
+  .vector_bits = 256, .vector_registers = 16, .has_fma = true, .has_libm = true, .flushes_bf16_subnormals = true,  \
+  .index_bits = 64, .adds_floats_atomically = true, .max_unroll = 4, .cores = 1, .threads_per_core = 1,            \
+  .subgroup_size = 1, .buffer_alignment = 64, .operations_per_ns = 20, .scalar_operations_per_ns = 4,              \
+  .vector_lanes = 8, .memory_bytes_per_ns = 6, .cache_bytes_per_ns = 40, .mixed_bytes_per_ns = 10,                 \
+  .cache_bytes = 1 << 20, .launch_ns = 2000, .wake_ns = 6000, .tile_bytes = 16 << 10, .tile_operations = 64 << 10, \
+  .most_tile = 16 << 10, .tiles_per_core = 4, .row_buffer_bytes = 64 << 10, .row_accumulators = 1024,              \
+  .constant_alignment = 64, .stream_alignment = 32, TILE_SIZES(16 << 10), FUSION_COSTS, CODE_LIMITS
+
+// What devices with a grid have alike.
+#define GRID_FIGURES                                                                                                  \
+  .has_grid = true, .has_fma = true, .exchanged_bits = 64, .index_bits = 32, .max_unroll = 4,                         \
+  .threads_per_block = 128, .subgroup_size = 32, .max_grid_x = INT32_MAX, .buffer_alignment = 16, .vector_lanes = 32, \
+  .launch_ns = 3000, .wake_ns = 0, .tile_bytes = 16 << 10, .tile_operations = 64 << 10, .most_tile = 16 << 10,        \
+  .tiles_per_core = 4, .row_buffer_bytes = 64 << 10, .row_accumulators = 1024, .constant_alignment = 64,              \
+  .shared_alignment = 16, .stream_alignment = 32, TILE_SIZES(1 << 10), GRID_SIZES, FUSION_COSTS, CODE_LIMITS
 
 // What all chips from sm_75 on have alike. A thread may use 255 registers.
-#define GPU_FIGURES                                                                                           \
-  .kind = TARGET_NVPTX, .has_grid = true, .vector_registers = 255, .has_fma = true, .has_f16 = true,          \
-  .has_narrow_arithmetic = true, .has_ieee_extrema = true, .adds_f16_atomically = true, .exchanged_bits = 64, \
-  .index_bits = 32, .max_unroll = 4, .threads_per_block = 128, .subgroup_size = 32, .max_grid_x = INT32_MAX,  \
-  .buffer_alignment = 16, .vector_lanes = 32, .launch_ns = 3000, .wake_ns = 0, .tile_bytes = 16 << 10,        \
-  .tile_operations = 64 << 10, .most_tile = 16 << 10, .tiles_per_core = 4, .row_buffer_bytes = 64 << 10,      \
-  .row_accumulators = 1024, .constant_alignment = 64, .shared_alignment = 16, .stream_alignment = 32,         \
-  TILE_SIZES(1 << 10), GRID_SIZES, FUSION_COSTS, CODE_LIMITS
+#define GPU_FIGURES                                                                              \
+  .kind = TARGET_NVPTX, .vector_registers = 255, .has_f16 = true, .has_narrow_arithmetic = true, \
+  .has_ieee_extrema = true, .adds_floats_atomically = true, .adds_f16_atomically = true, GRID_FIGURES
 
 // Matrix products by libraries and by tiles: measured with bench/tiles.py --threads=1 on a machine with AVX2, of which
 // only the ratios matter, those of sizes with many divisors.
@@ -216,6 +219,25 @@ const target_description target_any_cpu = {.kind = TARGET_CPU,
 
 static const target_description machines[] = {
     {.kind = TARGET_NULL, .name = "null", .chip = "", .features = "", CPU_FIGURES},
+    // Any device of Vulkan 1.1: what all of them have, but for costs, which are those of a small one.
+    {.kind = TARGET_VULKAN,
+     .name = "vulkan",
+     .chip = "",
+     .features = "",
+     .has_spirv = true,
+     .has_libraries = true,
+     .prefers_kernels = true,
+     .vector_registers = 128,
+     .cores = 16,
+     .threads_per_core = 1024,
+     .shared_bytes = 16 << 10,
+     .operations_per_ns = 20,
+     .scalar_operations_per_ns = 20,
+     .memory_bytes_per_ns = 3,
+     .cache_bytes_per_ns = 12,
+     .mixed_bytes_per_ns = 6,
+     .cache_bytes = 64 << 10,
+     GRID_FIGURES},
     {GPU_FIGURES, .name = "sm_75", .chip = "sm_75", .features = "+ptx63", .cores = 40, .threads_per_core = 1024,
      .shared_bytes = 64 << 10, .operations_per_ns = 100, .scalar_operations_per_ns = 100, .memory_bytes_per_ns = 8,
      .cache_bytes_per_ns = 32, .mixed_bytes_per_ns = 16, .cache_bytes = 100 << 10},
@@ -265,7 +287,7 @@ void target_choose_vectors(target_description *target, int bits, bool multiplies
 
 const char *target_kind_name(target_kind kind) {
   static const char *const names[TARGET_KIND_COUNT] = {
-      [TARGET_CPU] = "cpu", [TARGET_NVPTX] = "nvptx", [TARGET_NULL] = "null"};
+      [TARGET_CPU] = "cpu", [TARGET_NVPTX] = "nvptx", [TARGET_VULKAN] = "vulkan", [TARGET_NULL] = "null"};
   return names[kind];
 }
 
@@ -279,6 +301,12 @@ target_description target_gpu(void) {
   target_description t;
   target_find(STR("sm_90"), &t);
   return t;
+}
+
+const target_description *target_vulkan(void) {
+  int k = 0;
+  while (machines[k].kind != TARGET_VULKAN) k++;
+  return &machines[k];
 }
 
 bool target_find(str name, target_description *out) {

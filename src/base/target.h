@@ -13,9 +13,10 @@
 #include "base/str.h"
 
 typedef enum target_kind {
-  TARGET_CPU,    // objects with functions over ranges of tiles
-  TARGET_NVPTX,  // PTX: kernels over a grid of blocks of threads
-  TARGET_NULL,   // takes the CPU's road up to the image, which is the lowered IR as text: to be cloned
+  TARGET_CPU,     // objects with functions over ranges of tiles
+  TARGET_NVPTX,   // PTX: kernels over a grid of blocks of threads
+  TARGET_VULKAN,  // SPIR-V: the same grids
+  TARGET_NULL,    // takes the CPU's road up to the image, which is the lowered IR as text: to be cloned
   TARGET_KIND_COUNT
 } target_kind;
 
@@ -233,6 +234,7 @@ typedef struct target_description {
   const char *features;  // LLVM's further features: "+avx2,+fma,…"; ""
   const char *triple;    // of a CPU that is not this process's: "aarch64-linux-gnu"; else null
   bool has_grid;         // kernels run as a grid of threads; else a call takes a range of tiles
+  bool has_spirv;        // kernels are SPIR-V and not LLVM's; only with a grid
   bool has_libraries;    // the host's libraries can be called between kernels
   bool prefers_kernels;  // libraries do only what no kernel can
   target_codegen codegen;
@@ -248,6 +250,7 @@ typedef struct target_description {
   bool has_narrow_arithmetic;       // adds, multiplies and compares bf16 and f16 itself, if it converts them
   bool flushes_bf16_subnormals;     // its conversion to bf16 takes them for zero
   bool has_ieee_extrema;            // one instruction for a minimum or maximum that hands on NaN, with -0 below +0
+  bool adds_floats_atomically;      // f32 and f64: one instruction adds to an element of memory
   bool adds_f16_atomically, adds_bf16_atomically;  // with a grid: one instruction adds to an element of memory
   int exchanged_bits;  // with a grid: widest word that memory compares and exchanges at once
   int index_bits;      // of an index in a kernel where no array needs more
@@ -305,6 +308,9 @@ target_description target_cpu(int threads);
 
 // The GPU that plans are made for where none is named: an H100.
 target_description target_gpu(void);
+
+// Any device of Vulkan; lives forever.
+const target_description *target_vulkan(void);
 
 // The machine of that name: "cpu" (with one thread), "null", a GPU by LLVM's name ("sm_80"), "gpu" and "nvptx" for
 // target_gpu's. False for other names.

@@ -53,18 +53,22 @@ static const hero_kind order[HERO_COUNT] = {
       [HERO_WHILE] = hero_while_takes,               \
   }
 
+#define RULES_FOR_GRIDS                         \
+  {[HERO_CONCATENATE] = grid_concatenate_takes, \
+   [HERO_LOOP] = hero_loop_takes,               \
+   [HERO_LOOPS] = grid_loops_takes,             \
+   [HERO_REDUCTION] = grid_reduction_takes,     \
+   [HERO_REDUCTIONS] = grid_reductions_takes,   \
+   [HERO_SCATTER] = grid_scatter_takes,         \
+   [HERO_TRANSPOSE] = grid_transpose_takes,     \
+   [HERO_UPDATE_SLICE] = grid_update_slice_takes}
+
 // An empty entry: kernels of such targets are not made that way.
 static const hero_rule rules[TARGET_KIND_COUNT][HERO_COUNT] = {
     [TARGET_CPU] = RULES_FOR_TILES,
     [TARGET_NULL] = RULES_FOR_TILES,
-    [TARGET_NVPTX] = {[HERO_CONCATENATE] = grid_concatenate_takes,
-                      [HERO_LOOP] = hero_loop_takes,
-                      [HERO_LOOPS] = grid_loops_takes,
-                      [HERO_REDUCTION] = grid_reduction_takes,
-                      [HERO_REDUCTIONS] = grid_reductions_takes,
-                      [HERO_SCATTER] = grid_scatter_takes,
-                      [HERO_TRANSPOSE] = grid_transpose_takes,
-                      [HERO_UPDATE_SLICE] = grid_update_slice_takes},
+    [TARGET_NVPTX] = RULES_FOR_GRIDS,
+    [TARGET_VULKAN] = RULES_FOR_GRIDS,
 };
 
 bool kernel_hero_exists(target_kind kind, hero_kind hero) { return rules[kind][hero] != NULL; }

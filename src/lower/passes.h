@@ -75,6 +75,10 @@ extern const pass lower_round_in_place;
 extern const pass lower_expand_float_ops;
 // arith, math, vector, complex, cf and func become the LLVM dialect.
 extern const pass lower_to_llvm;
+// Exchanges between threads get out of branches that only some threads take.
+extern const pass lower_split_exchanges;
+// What is left becomes a module of the SPIR-V dialect, with an entry that Vulkan takes.
+extern const pass lower_to_spirv;
 
 // Groups of passes that emitters_opt runs under one name ("xla-gpu-test-optimize"); null if there is none of that name.
 const pass *const *lower_group(const target_description *target, str name);

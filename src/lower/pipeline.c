@@ -38,6 +38,8 @@ const pass *const lower_passes[] = {
     &lower_round_in_place,
     &lower_expand_float_ops,
     &lower_to_llvm,
+    &lower_split_exchanges,
+    &lower_to_spirv,
     0,
 };
 
@@ -62,6 +64,11 @@ const pass *const lower_passes[] = {
   &lower_loops_to_scf, FLATTEN, &lower_vectorize_loads_stores, &lower_canonicalize, &lower_cse, &lower_optimize_loops, \
       &lower_canonicalize, &lower_cse
 
+// Vulkan's threads exchange values through memory, all of them together.
+#define SPIRV_LOOPS                                                                                         \
+  &lower_loops_to_scf, &lower_split_exchanges, FLATTEN, &lower_vectorize_loads_stores, &lower_canonicalize, \
+      &lower_cse, &lower_optimize_loops, &lower_canonicalize, &lower_cse
+
 // On the CPU a loop's constraint goes into its bound, and narrow floats are widened before the vectorizer chooses its
 // width: it counts the bits of what is computed. Peeling reads composed maps; what it decides the canonicalization
 // before the vectorizer folds. Complex numbers are pairs of floats for all of them.
@@ -85,21 +92,34 @@ const pass *const lower_passes[] = {
   TO_MEMORY, &lower_expand_division, &lower_expand_math, &lower_round_in_place, &lower_expand_float_ops, \
       &lower_cpu_entry, TO_LLVM
 
+// SPIR-V keeps control flow as it is.
+#define GPU_TO_SPIRV                                                                                            \
+  TO_MEMORY, &lower_widen_floats, &lower_expand_math, &lower_expand_float_ops, &lower_canonicalize, &lower_cse, \
+      &lower_to_spirv
+
 static const pass *const optimize[] = {OPTIMIZE, 0};
 static const pass *const gpu_loops[] = {INLINE, GPU_LOOPS, 0};
+static const pass *const spirv_loops[] = {INLINE, SPIRV_LOOPS, 0};
 static const pass *const cpu_loops[] = {INLINE, CPU_LOOPS, 0};
 static const pass *const gpu_to_llvm[] = {GPU_TO_LLVM, 0};
+static const pass *const gpu_to_spirv[] = {GPU_TO_SPIRV, 0};
 static const pass *const cpu_to_llvm[] = {CPU_TO_LLVM, 0};
 static const pass *const gpu[] = {OPTIMIZE, INLINE, GPU_LOOPS, GPU_TO_LLVM, 0};
+static const pass *const spirv[] = {OPTIMIZE, INLINE, SPIRV_LOOPS, GPU_TO_SPIRV, 0};
 static const pass *const cpu[] = {OPTIMIZE, INLINE, CPU_LOOPS, CPU_TO_LLVM, 0};
 
-const pass *const *lower_pipeline(const target_description *target) { return target->has_grid ? gpu : cpu; }
+const pass *const *lower_pipeline(const target_description *target) {
+  if (target->has_spirv) return spirv;
+  return target->has_grid ? gpu : cpu;
+}
 
 const char *const lower_groups[] = {"xla-gpu-test-optimize", "xla-gpu-test-transform-loops", "xla-gpu-test-to-llvm", 0};
 
 const pass *const *lower_group(const target_description *target, str name) {
   if (str_is(name, lower_groups[0])) return optimize;
+  if (str_is(name, lower_groups[1]) && target->has_spirv) return spirv_loops;
   if (str_is(name, lower_groups[1])) return target->has_grid ? gpu_loops : cpu_loops;
+  if (str_is(name, lower_groups[2]) && target->has_spirv) return gpu_to_spirv;
   if (str_is(name, lower_groups[2])) return target->has_grid ? gpu_to_llvm : cpu_to_llvm;
   return 0;
 }

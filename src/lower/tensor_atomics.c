@@ -31,7 +31,7 @@ static const struct {
 static bool adds_floats(MlirType t, const target_description *target) {
   if (mlirTypeIsAF16(t)) return target->adds_f16_atomically;
   if (mlirTypeIsABF16(t)) return target->adds_bf16_atomically;
-  return mlirTypeIsAF32(t) || mlirTypeIsAF64(t);
+  return target->adds_floats_atomically && (mlirTypeIsAF32(t) || mlirTypeIsAF64(t));
 }
 
 static bool is_word(MlirType t) { return mlirTypeIsAInteger(t) && (ir_bit_width(t) == 32 || ir_bit_width(t) == 64); }
@@ -286,7 +286,8 @@ heddle_status tensor_atomics_build(ir_builder *b, MlirOperation op, const tensor
   }
   const MlirOperation single = single_operation(body, yielded, &other);
   if (!ir_is_null(single) && build_direct(b, single, m, other, index, target)) return status_ok();
-  if (m->shared_by_threads && add_complex(b, body, yielded, m, index)) return status_ok();
+  if (m->shared_by_threads && target->adds_floats_atomically && add_complex(b, body, yielded, m, index))
+    return status_ok();
   const int bits = ir_bit_width(tensor_access_stored_type(m->element)) * (mlirTypeIsAComplex(m->element) ? 2 : 1);
   if (bits > 64) return status_error(HEDDLE_UNIMPLEMENTED, "atomic update of %s", ir_type_text(b->arena, m->element));
   const slot s = slot_of(b, m, index, bits);

@@ -26,8 +26,11 @@ const char *program_thunk_kind_name(program_thunk_kind kind) {
 }
 
 const char *program_image_format_name(program_image_format format) {
-  static const char *const names[PROGRAM_IMAGE_FORMAT_COUNT] = {
-      [PROGRAM_ELF] = "elf", [PROGRAM_PTX] = "ptx", [PROGRAM_MLIR] = "mlir", [PROGRAM_LLVM] = "llvm"};
+  static const char *const names[PROGRAM_IMAGE_FORMAT_COUNT] = {[PROGRAM_ELF] = "elf",
+                                                                [PROGRAM_PTX] = "ptx",
+                                                                [PROGRAM_MLIR] = "mlir",
+                                                                [PROGRAM_LLVM] = "llvm",
+                                                                [PROGRAM_SPIRV] = "spirv"};
   return names[format];
 }
 

@@ -76,10 +76,11 @@ typedef struct program_slice {
 // --- code
 
 typedef enum program_image_format {
-  PROGRAM_ELF,   // a relocatable object
-  PROGRAM_PTX,   // text
-  PROGRAM_MLIR,  // text in the LLVM dialect
-  PROGRAM_LLVM,  // LLVM bitcode, for the kernel simulator
+  PROGRAM_ELF,    // a relocatable object
+  PROGRAM_PTX,    // text
+  PROGRAM_MLIR,   // text in the LLVM dialect
+  PROGRAM_LLVM,   // LLVM bitcode, for the kernel simulator
+  PROGRAM_SPIRV,  // words of a module with one entry point
   PROGRAM_IMAGE_FORMAT_COUNT
 } program_image_format;
 

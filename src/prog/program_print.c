@@ -114,7 +114,7 @@ static void print_memory(text *out, const program *p) {
 static void print_kernel(text *out, const program *p, int number) {
   const program_kernel *k = &p->kernels[number];
   text_printf(out, "  kernel %d: %s in image %d\n    buffers %d\n", number, k->entry, k->image, k->buffer_count);
-  if (p->device == TARGET_NVPTX) {
+  if (p->device == TARGET_NVPTX || p->device == TARGET_VULKAN) {
     text_puts(out, "    grid ");
     print_numbers(out, 3, k->grid);
     text_puts(out, "\n    block ");

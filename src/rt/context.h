@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "prog/program.h"
+#include "rt/device_type.h"
 
 // A kernel's native entry: tiles begin … end - 1 on the buffers of one thunk. Safe to call on several threads for
 // different tiles.
@@ -49,6 +50,9 @@ typedef struct run_context {
   const kernel_fn *entries;  // one for each kernel of the program
   launch_fn launch;          // of kernels on a grid; null: there is no device
   void *launch_user;
+  const device_type *device;       // that kernels run on and arrays lie on; null: the host
+  void *loaded;                    // the program there
+  int *run_count;                  // of launches, while thunks are prepared
   int threads;                     // that one run may use
   profile_fn profile;              // null: nobody looks
   profile_start_fn profile_start;  // null: nobody looks before

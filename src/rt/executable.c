@@ -35,7 +35,12 @@ static heddle_status prepare(void *argument) {
   kernel_fn *entries = arena_array(a, kernel_fn, p->kernel_count);
   for (int i = 0; i < p->kernel_count; i++) entries[i] = made->entries[i];
   e->context.entries = entries;
+  e->context.device = device_types[p->device];
+  int run_count = 0;
+  e->context.run_count = &run_count;
   heddle_status s = sequence_create(a, &e->context, &p->entry, &e->entry);
+  e->context.run_count = NULL;
+  if (status_is_ok(s) && e->context.device) s = e->context.device->load(p, run_count, &e->context.loaded);
   e->frames.context = &e->context;
   e->frames.scratch_bytes = e->entry ? sequence_scratch_bytes(e->entry) : 0;
   e->arena = a;
@@ -72,6 +77,7 @@ heddle_status executable_create(const program *p, const kernel_fn *entries, int 
 void executable_destroy(executable *e) {
   if (!e) return;
   frame_release_all(&e->frames);
+  if (e->context.device) e->context.device->unload(e->context.loaded);
   sequence_release(e->entry);
   arena_destroy(e->arena);
   free(e);
@@ -91,13 +97,16 @@ void executable_set_profiler_start(executable *e, profile_start_fn fn) { e->cont
 
 void executable_set_feeds(executable *e, executable_feeds feeds) { e->context.feeds = feeds; }
 
+// On a device the allocations stay where they are.
 static heddle_status set_memory(const program *p, frame_memory *m, void *const *parameters, void *const *results) {
+  const bool has_device = m->frame.context->device;
   for (int i = 0; i < p->allocation_count; i++) {
     const program_allocation *a = &p->allocations[i];
     if (a->kind != PROGRAM_PARAMETER && a->kind != PROGRAM_RESULT) continue;
     const bool is_parameter = a->kind == PROGRAM_PARAMETER;
-    m->allocations[i] = (is_parameter ? parameters : results)[a->number];
-    if (!m->allocations[i] && a->bytes)
+    char *given = (is_parameter ? parameters : results)[a->number];
+    if (!has_device) m->allocations[i] = given;
+    if (!given && a->bytes)
       return status_error(HEDDLE_INVALID, "no memory was given for %s %d of %lld bytes",
                           is_parameter ? "parameter" : "result", a->number, (long long)a->bytes);
     const int donated = is_parameter ? -1 : p->results[a->number].donated_parameter;
@@ -115,16 +124,25 @@ static void copy_donated(const program *p, const frame_memory *m, void *const *p
   }
 }
 
-static heddle_status run_frame_of(executable *e, frame_memory *m, void *const *parameters, void *const *results) {
-  TRY(set_memory(e->context.program, m, parameters, results));
-  copy_donated(e->context.program, m, parameters);
-  TRY(sequence_execute(e->entry, &m->frame));
-  return call_check();  // the last thunk may have been cut short
+// Between the caller's arrays and those of a device.
+static void copy_across(const program *p, const frame_memory *m, program_allocation_kind kind, void *const *arrays) {
+  for (int i = 0; i < p->allocation_count; i++) {
+    const program_allocation *a = &p->allocations[i];
+    if (a->kind != kind || a->bytes == 0) continue;
+    const bool is_in = kind == PROGRAM_PARAMETER;
+    memory_copy(is_in ? m->allocations[i] : arrays[a->number], is_in ? arrays[a->number] : m->allocations[i], a->bytes,
+                m->frame.threads);
+  }
 }
 
-static heddle_status no_frame(const executable *e) {
-  return status_error(HEDDLE_OUT_OF_MEMORY, "no memory to run a program of %lld temporary bytes",
-                      (long long)e->context.program->temporary_bytes);
+static heddle_status run_frame_of(executable *e, frame_memory *m, void *const *parameters, void *const *results) {
+  const program *p = e->context.program;
+  TRY(set_memory(p, m, parameters, results));
+  if (e->context.device) copy_across(p, m, PROGRAM_PARAMETER, parameters);
+  copy_donated(p, m, parameters);
+  TRY(sequence_execute(e->entry, &m->frame));
+  if (e->context.device) copy_across(p, m, PROGRAM_RESULT, results);
+  return call_check();  // the last thunk may have been cut short
 }
 
 heddle_status executable_run(executable *e, void *const *parameters, void *const *results) {
@@ -132,8 +150,8 @@ heddle_status executable_run(executable *e, void *const *parameters, void *const
     return status_error(HEDDLE_INVALID, "the program runs on %d devices together, not on one",
                         e->context.program->device_count);
   if (e->has_messages) return executable_run_devices(e, &parameters, &results);
-  frame_memory *m = frame_take(&e->frames);
-  if (!m) return no_frame(e);
+  frame_memory *m;
+  TRY(frame_take(&e->frames, &m));
   heddle_status s = run_frame_of(e, m, parameters, results);
   frame_give(&e->frames, m);
   return s;
@@ -159,17 +177,17 @@ static void *run_device(void *argument) {
 
 // Frames are given back only when all devices have ended: they read each other's memory.
 static heddle_status run_group(executable *e, device_group *g, device *devices, int count) {
-  bool has_memory = true;
-  for (int i = 0; i < count; i++) {
-    frame_memory *m = devices[i].memory = frame_take(&e->frames);
-    has_memory = has_memory && m;
+  heddle_status s = status_ok();
+  for (int i = 0; i < count && status_is_ok(s); i++) {
+    s = frame_take(&e->frames, &devices[i].memory);
+    frame_memory *m = devices[i].memory;
     if (!m) continue;
     m->frame.device = i;
     m->frame.devices = g;
     m->draws = draw_stream_start(0, i);
     m->frame.threads = e->context.threads > count ? e->context.threads / count : 1;
   }
-  for (int i = 0; i < count && has_memory; i++) {
+  for (int i = 0; i < count && status_is_ok(s); i++) {
     devices[i].has_thread = pthread_create(&devices[i].thread, NULL, run_device, &devices[i]) == 0;
     if (!devices[i].has_thread) device_group_end(g, status_error(HEDDLE_DEVICE_FAILED, "no thread for device %d", i));
   }
@@ -177,7 +195,7 @@ static heddle_status run_group(executable *e, device_group *g, device *devices, 
     if (devices[i].has_thread) pthread_join(devices[i].thread, NULL);
     if (devices[i].memory) frame_give(&e->frames, devices[i].memory);
   }
-  return has_memory ? device_group_error(g) : no_frame(e);
+  return status_is_ok(s) ? device_group_error(g) : s;
 }
 
 heddle_status executable_run_devices(executable *e, void *const *const *parameters, void *const *const *results) {

@@ -14,7 +14,7 @@ enum { FRAME_SLOTS = 16 };
 typedef struct frame_memory {
   run_frame frame;
   draw_stream draws;
-  void *temporary;
+  void *temporary;      // null on a device
   char *allocations[];  // of frame.allocations; parameters and results are set for each run
 } frame_memory;
 
@@ -24,9 +24,10 @@ typedef struct frame_pool {
   _Atomic(frame_memory *) slots[FRAME_SLOTS];
 } frame_pool;
 
-// A frame for one run of device 0 on context->threads threads, from which no random number was drawn yet; null when the
-// host has no memory.
-frame_memory *frame_take(frame_pool *p);
+// A frame for one run of device 0 on context->threads threads, from which no random number was drawn yet:
+// HEDDLE_OUT_OF_MEMORY when the host or the device has no memory. On a device all allocations have their places
+// already.
+heddle_status frame_take(frame_pool *p, frame_memory **out);
 void frame_give(frame_pool *p, frame_memory *m);
 void frame_release_all(frame_pool *p);  // every frame must have been given back
 

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/pool.h"
 #include "rt/cost.h"
+#include "rt/launch_runs.h"
 #include "rt/thunk_schedule.h"
 #include "rt/thunk_types.h"
 #include "rt/thunk_work.h"
@@ -15,6 +16,7 @@ struct sequence {
   thunk *thunks;
   int prepared;  // thunks that have to be released
   thunk_schedule schedule;
+  launch_runs launches;  // of a device
   int64_t scratch_bytes;
   double cost;
   bool is_serial, has_effects;
@@ -71,9 +73,10 @@ heddle_status sequence_create(arena *a, const run_context *context, const progra
     *out = NULL;
     return status;
   }
-  // Side by side thunks would take more memory than one after the other.
-  const int threads = context->program->memory_limit > 0 ? 1 : context->threads;
-  thunk_schedule_make(a, context->program, from->count, s->thunks, threads, &s->schedule);
+  // Side by side thunks would take more memory than one after the other. A device has a queue of its own.
+  const bool is_in_order = context->program->memory_limit > 0 || context->device;
+  thunk_schedule_make(a, context->program, from->count, s->thunks, is_in_order ? 1 : context->threads, &s->schedule);
+  if (context->device) launch_runs_make(a, context, from->count, s->thunks, &s->launches);
   place_scratch(s);
   add_up(s, from->count);
   return status_ok();
@@ -159,7 +162,27 @@ static heddle_status execute_parallel(const sequence *s, const thunk_schedule_st
   return w.status;
 }
 
+// On a device thunks run as they are listed, launches together unless somebody wants to see each.
+static heddle_status execute_on_device(const sequence *s, const run_frame *f) {
+  const run_context *c = f->context;
+  const bool is_watched = c->profile != NULL;
+  for (int i = 0, next = 0; i < s->prepared; i++) {
+    TRY(call_check());
+    const launch_run *run = next < s->launches.count ? &s->launches.runs[next] : NULL;
+    if (!run || run->begin != i || is_watched) {
+      TRY(execute(&s->thunks[i], f));
+      continue;
+    }
+    TRY(status_context(c->device->launch(c->loaded, f->device_frame, run->number, run->count, run->launches),
+                       "while running kernels from %s on", text_or_none(s->thunks[i].from->name)));
+    i += run->count - 1;
+    next++;
+  }
+  return status_ok();
+}
+
 heddle_status sequence_execute(const sequence *s, const run_frame *f) {
+  if (f->context->device) return execute_on_device(s, f);
   for (int i = 0; i < s->schedule.step_count; i++) {
     const thunk_schedule_step *step = &s->schedule.steps[i];
     TRY(call_check());

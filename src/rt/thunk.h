@@ -18,6 +18,7 @@ typedef struct run_frame {
   const run_context *context;
   char *const *allocations;  // base address of every allocation
   char *scratch;             // executable-wide scratch memory of this frame; thunks own ranges of it
+  void *device_frame;        // of context->device
   int device;                // 0 … device_count - 1
   int threads;               // that the thunk at hand may use; 1 inside a parallel step of small thunks
   draw_stream *draws;        // random numbers of this run

@@ -13,5 +13,6 @@
 
 const thunk_type *const thunk_types[TARGET_KIND_COUNT][PROGRAM_THUNK_KIND_COUNT] = {
     [TARGET_CPU] = {[THUNK_KERNEL] = &thunk_kernel, HOST_THUNKS},
+    [TARGET_VULKAN] = {[THUNK_KERNEL] = &thunk_dispatch, HOST_THUNKS},
     [TARGET_NVPTX] = {[THUNK_KERNEL] = &thunk_launch, HOST_THUNKS},
 };

@@ -11,10 +11,11 @@
 #include "lower/pass.h"
 
 typedef enum image_format {
-  IMAGE_ELF,   // relocatable object
-  IMAGE_PTX,   // text, one module
-  IMAGE_MLIR,  // text, LLVM dialect
-  IMAGE_LLVM,  // LLVM bitcode that PTX would be made of
+  IMAGE_ELF,    // relocatable object
+  IMAGE_PTX,    // text, one module
+  IMAGE_SPIRV,  // words of a module with one entry point
+  IMAGE_MLIR,   // text, LLVM dialect
+  IMAGE_LLVM,   // LLVM bitcode that PTX would be made of
 } image_format;
 
 typedef struct kernel_image {

@@ -4,10 +4,12 @@
 #include "target/cpu.h"
 #include "target/null.h"
 #include "target/nvptx.h"
+#include "target/vulkan.h"
 
 const code_generator code_generators[TARGET_KIND_COUNT] = {
     [TARGET_CPU] = {IMAGE_ELF, "o", NULL, cpu_emit, NULL},
     [TARGET_NVPTX] = {IMAGE_PTX, "ptx", nvptx_prepare, nvptx_emit, nvptx_join},
+    [TARGET_VULKAN] = {IMAGE_SPIRV, "spv", NULL, vulkan_emit, NULL},
     [TARGET_NULL] = {IMAGE_MLIR, "mlir", NULL, null_emit, NULL},
 };
 

@@ -18,22 +18,27 @@ heddle_status platform_from_name(const char *flag, const char *name, platform *o
   static const struct {
     const char *name;
     platform value;
-  } rows[] = {{"interpreter", PLATFORM_INTERPRETER}, {"cpu", PLATFORM_CPU},   {"host", PLATFORM_CPU},
-              {"simulator", PLATFORM_SIMULATOR},     {"cuda", PLATFORM_CUDA}, {"gpu", PLATFORM_CUDA}};
+  } rows[] = {{"interpreter", PLATFORM_INTERPRETER},
+              {"cpu", PLATFORM_CPU},
+              {"host", PLATFORM_CPU},
+              {"simulator", PLATFORM_SIMULATOR},
+              {"cuda", PLATFORM_CUDA},
+              {"gpu", PLATFORM_CUDA},
+              {"vulkan", PLATFORM_VULKAN}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     if (strcasecmp(name, rows[i].name) != 0) continue;
     *out = rows[i].value;
     return status_ok();
   }
-  const bool is_planned = strcasecmp(name, "vulkan") == 0;
-  return status_error(is_planned ? HEDDLE_UNIMPLEMENTED : HEDDLE_INVALID,
-                      "--%s: %s platform %s%s, wanted CPU, CUDA, Simulator or Interpreter", flag,
-                      is_planned ? "the" : "found", name, is_planned ? " is not built yet" : "");
+  return status_error(HEDDLE_INVALID, "--%s: found platform %s, wanted CPU, CUDA, Vulkan, Simulator or Interpreter",
+                      flag, name);
 }
 
 void platform_compiles_for(platform on, const target_description *gpu, compile_options *options) {
   options->simulate = on == PLATFORM_SIMULATOR;
+  options->runs = on == PLATFORM_VULKAN;
   if (on == PLATFORM_SIMULATOR || on == PLATFORM_CUDA) options->target = gpu;
+  if (on == PLATFORM_VULKAN) options->target = target_vulkan();
 }
 
 heddle_status platform_has_device(const compiled *program) {

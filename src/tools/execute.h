@@ -13,11 +13,11 @@ typedef enum platform {
   PLATFORM_INTERPRETER,
   PLATFORM_CPU,
   PLATFORM_SIMULATOR,  // kernels for a GPU, run by the kernel simulator
-  PLATFORM_CUDA        // compiled to PTX
+  PLATFORM_CUDA,       // compiled to PTX
+  PLATFORM_VULKAN,
 } platform;
 
-// The value of the flag --`flag`; case does not matter. HEDDLE_UNIMPLEMENTED for platforms that are planned (Vulkan),
-// HEDDLE_INVALID for others.
+// The value of the flag --`flag`; case does not matter. HEDDLE_INVALID for names that are none's.
 heddle_status platform_from_name(const char *flag, const char *name, platform *out);
 
 // Makes the options those of a compilation for the platform, which is not the interpreter: for the GPU where kernels

@@ -109,7 +109,7 @@ static heddle_status find_machine(compile_flags *f) {
     if (!f->machine.has_grid && f->threads > 0) f->machine.cores = f->threads;
     return status_ok();
   }
-  return status_error(HEDDLE_INVALID, "found --target=%s, wanted cpu, nvptx, null or aarch64-linux-gnu", f->target);
+  return status_error(HEDDLE_INVALID, "found --target=%s, wanted cpu, nvptx, vulkan, null or aarch64-linux-gnu", f->target);
 }
 
 // What -o asks for where --emit does not: a program to be run, or its kernels.

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "hlo/device_counts.h"
 #include "import/import_ir.h"
+#include "rt/device_type.h"
 #include "tools/commands.h"
 #include "tools/facts.h"
 #include "tools/open_dims.h"
@@ -13,7 +14,7 @@
 typedef struct info_flags {
   const char *entry;
   flag_list argument_shapes;
-  bool json, ops;
+  bool json, ops, devices;
   int v;
 } info_flags;
 
@@ -118,6 +119,23 @@ static heddle_status describe_file(arena *a, const char *path, void *argument) {
   return f->json ? facts_print_error(path, s) : s;
 }
 
+// Where there is no driver, that is what there is to say.
+static heddle_status list_devices(arena *a, const char *file, void *argument) {
+  (void)a;
+  (void)file;
+  (void)argument;
+  text out = {0};
+  text_puts(&out, "cpu\n");
+  for (int k = 0; k < TARGET_KIND_COUNT; k++) {
+    heddle_status s = device_types[k] ? device_types[k]->list(&out) : status_ok();
+    if (!status_is_ok(s)) text_printf(&out, "%s: none: %s\n", target_kind_name(k), heddle_status_message(s));
+    heddle_status_free(s);
+  }
+  heddle_status s = file_write("-", text_view(&out));
+  text_free(&out);
+  return s;
+}
+
 static heddle_status check_flags(void *argument) {
   const info_flags *f = argument;
   return open_dims_check(&f->argument_shapes);
@@ -127,6 +145,7 @@ int command_info(int argc, char **argv) {
   info_flags f = {.entry = ""};
   const flag flags[] = {
       {"json", FLAG_BOOL, &f.json, NULL, "as JSON, with everything that there is to say"},
+      {"devices", FLAG_BOOL, &f.devices, NULL, "list the devices that programs can run on, of no module"},
       {"ops", FLAG_BOOL, &f.ops, NULL, "count the operations by opcode"},
       {"argument_shape", FLAG_LIST, &f.argument_shapes, "SHAPE",
        "an argument's shape, in order, for open dims: f32[4,8]"},
@@ -138,5 +157,7 @@ int command_info(int argc, char **argv) {
                              "Prints a program's signature: parameters, results, devices, and what it is made of.\n"
                              "Reads what heddle run reads; nothing is compiled.",
                              flags, check_flags};
+  for (int i = 0; i < argc; i++)
+    if (strcmp(argv[i], "--devices") == 0) return command_line_main_no_file(&line, argc, argv, list_devices, &f);
   return command_line_main(&line, argc, argv, NULL, describe_file, &f);
 }

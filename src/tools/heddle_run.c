@@ -659,7 +659,7 @@ int command_run(int argc, char **argv) {
        "all expected results, numbered from 0: the folder's files named out* or expected*"},
       {"output", FLAG_LIST, &f.outputs, "@FILE.npy", "where to write a result"},
       {"outputs", FLAG_TEXT, &f.output_files, "FOLDER|x.npz", "where to write all results: output_0.npy, …"},
-      {"platform", FLAG_TEXT, &f.platform, "cpu|cuda|simulator|interpreter", "where to run (cpu)"},
+      {"platform", FLAG_TEXT, &f.platform, "cpu|cuda|vulkan|simulator|interpreter", "where to run (cpu)"},
       {"rtol", FLAG_DOUBLE, &f.rtol, "R", "relative tolerance of the comparison (1e-5)"},
       {"atol", FLAG_DOUBLE, &f.atol, "A", "absolute tolerance of the comparison (1e-6)"},
       CHIP_FLAG(&f.chip),

@@ -350,7 +350,7 @@ int main(int argc, char **argv) {
               .iterations = 1,
               .repeat = 1};
   const flag flags[] = {
-      {"platform", FLAG_TEXT, &r.platform, "CPU|CUDA|Simulator|Interpreter", "where to run (CPU)"},
+      {"platform", FLAG_TEXT, &r.platform, "CPU|CUDA|Vulkan|Simulator|Interpreter", "where to run (CPU)"},
       {"reference_platform", FLAG_TEXT, &r.reference, "PLATFORM",
        "what to compare with (default: Interpreter); empty: nothing"},
       {"run_test_hlo_passes", FLAG_MAYBE, &r.test_passes, NULL,

@@ -1,0 +1,341 @@
+// Finding a device, and opening it with those features that kernels can use.
+#include "rt/vulkan_device.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/lock.h"
+#include "base/str.h"
+
+enum { MOST_DEVICES = 16, MOST_EXTENSIONS = 8 };
+
+// --- what a device has
+
+typedef struct candidate {
+  VkPhysicalDevice physical;
+  VkPhysicalDeviceProperties properties;
+  vulkan_features features;
+  uint64_t largest_block;
+  uint32_t queue_family, memory_type;
+  const char *extensions[MOST_EXTENSIONS];  // to be enabled
+  uint32_t extension_count;
+  const char *lack;  // what it cannot be used without; null: nothing
+} candidate;
+
+// The structures that say so, chained; each is known by Vulkan 1.2 or by the extension.
+typedef struct feature_chain {
+  VkPhysicalDeviceFeatures2 all;
+  VkPhysicalDevice16BitStorageFeatures storage16;
+  VkPhysicalDevice8BitStorageFeatures storage8;
+  VkPhysicalDeviceShaderFloat16Int8Features int8;
+  VkPhysicalDeviceShaderAtomicInt64Features atomics;
+  VkPhysicalDeviceBufferDeviceAddressFeatures addresses;
+} feature_chain;
+
+typedef struct extension {
+  const char *name;
+  size_t link;  // of feature_chain
+  VkStructureType type;
+} extension;
+
+static const extension extensions[] = {
+    {VK_KHR_8BIT_STORAGE_EXTENSION_NAME, offsetof(feature_chain, storage8),
+     VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES},
+    {VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME, offsetof(feature_chain, int8),
+     VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES},
+    {VK_KHR_SHADER_ATOMIC_INT64_EXTENSION_NAME, offsetof(feature_chain, atomics),
+     VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_INT64_FEATURES},
+    {VK_KHR_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME, offsetof(feature_chain, addresses),
+     VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES},
+};
+
+enum { EXTENSION_COUNT = sizeof extensions / sizeof *extensions };
+
+static bool is_offered(uint32_t count, const VkExtensionProperties *offered, const char *name) {
+  for (uint32_t k = 0; k < count; k++)
+    if (strcmp(offered[k].extensionName, name) == 0) return true;
+  return false;
+}
+
+static void link_structure(feature_chain *chain, void *structure, VkStructureType type) {
+  VkBaseOutStructure *s = structure;
+  *s = (VkBaseOutStructure){.sType = type, .pNext = chain->all.pNext};
+  chain->all.pNext = s;
+}
+
+// Chains what the device knows; the others stay zero.
+static void link_features(candidate *c, uint32_t count, const VkExtensionProperties *offered, feature_chain *chain) {
+  *chain = (feature_chain){.all.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
+  link_structure(chain, &chain->storage16, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES);
+  c->extension_count = 0;
+  for (int k = 0; k < EXTENSION_COUNT; k++) {
+    const bool has_extension = is_offered(count, offered, extensions[k].name);
+    if (!has_extension && c->properties.apiVersion < VK_API_VERSION_1_2) continue;
+    link_structure(chain, (char *)chain + extensions[k].link, extensions[k].type);
+    if (has_extension) c->extensions[c->extension_count++] = extensions[k].name;
+  }
+  const bool has_controls = is_offered(count, offered, VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME);
+  if (has_controls) c->extensions[c->extension_count++] = VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME;
+}
+
+static heddle_status offered_extensions(const vulkan_functions *f, VkPhysicalDevice physical, uint32_t *count,
+                                        VkExtensionProperties **out) {
+  VULKAN_TRY(f->EnumerateDeviceExtensionProperties(physical, NULL, count, NULL), EnumerateDeviceExtensionProperties);
+  *out = calloc(*count + 1, sizeof **out);
+  if (!*out) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a list of %u extensions", *count);
+  heddle_status s = vulkan_driver_status(f->EnumerateDeviceExtensionProperties(physical, NULL, count, *out),
+                                         "vkEnumerateDeviceExtensionProperties");
+  if (!status_is_ok(s)) free(*out);
+  return s;
+}
+
+static void read_properties(const vulkan_functions *f, candidate *c, bool has_controls) {
+  VkPhysicalDeviceFloatControlsProperties floats = {.sType =
+                                                        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES};
+  VkPhysicalDeviceMaintenance3Properties limits = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES,
+                                                   .pNext = has_controls ? &floats : NULL};
+  VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &limits};
+  f->GetPhysicalDeviceProperties2(c->physical, &all);
+  c->properties = all.properties;
+  c->largest_block = limits.maxMemoryAllocationSize;
+  c->features.keeps_specials32 = floats.shaderSignedZeroInfNanPreserveFloat32;
+  c->features.keeps_specials64 = floats.shaderSignedZeroInfNanPreserveFloat64;
+}
+
+static void read_features(const feature_chain *chain, vulkan_features *out) {
+  const VkPhysicalDeviceFeatures *core = &chain->all.features;
+  out->int16 = core->shaderInt16;
+  out->int64 = core->shaderInt64;
+  out->float64 = core->shaderFloat64;
+  out->int8 = chain->int8.shaderInt8;
+  out->storage8 = chain->storage8.storageBuffer8BitAccess;
+  out->storage16 = chain->storage16.storageBuffer16BitAccess;
+  out->int64_atomics = chain->atomics.shaderBufferInt64Atomics;
+  out->addresses = chain->addresses.bufferDeviceAddress;
+}
+
+// Of memory that the host sees without further ado, what is the device's own and what the host reads through its caches
+// comes first.
+static bool find_memory(const vulkan_functions *f, candidate *c) {
+  enum { NEEDED = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT };
+  VkPhysicalDeviceMemoryProperties m;
+  f->GetPhysicalDeviceMemoryProperties(c->physical, &m);
+  int best = 0;
+  for (uint32_t k = 0; k < m.memoryTypeCount; k++) {
+    const VkMemoryPropertyFlags flags = m.memoryTypes[k].propertyFlags;
+    if ((flags & NEEDED) != NEEDED) continue;
+    const int worth =
+        1 + 2 * !!(flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) + !!(flags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
+    if (worth <= best) continue;
+    best = worth;
+    c->memory_type = k;
+  }
+  return best > 0;
+}
+
+static bool find_queue(const vulkan_functions *f, candidate *c) {
+  VkQueueFamilyProperties families[32];
+  uint32_t count = sizeof families / sizeof *families;
+  f->GetPhysicalDeviceQueueFamilyProperties(c->physical, &count, families);
+  for (uint32_t k = 0; k < count; k++) {
+    if (!(families[k].queueFlags & VK_QUEUE_COMPUTE_BIT)) continue;
+    c->queue_family = k;
+    return true;
+  }
+  return false;
+}
+
+static const char *lack_of(const vulkan_functions *f, candidate *c) {
+  if (c->properties.apiVersion < VK_API_VERSION_1_1) return "has no Vulkan 1.1";
+  if (!c->features.int64) return "has no integers of 64 bits";
+  if (!c->features.addresses) return "gives buffers no addresses (VK_KHR_buffer_device_address)";
+  if (!find_memory(f, c)) return "has no memory that the host sees";
+  return find_queue(f, c) ? NULL : "has no queue for kernels";
+}
+
+static heddle_status examine(const vulkan_functions *f, candidate *c, feature_chain *chain) {
+  VkExtensionProperties *offered = NULL;
+  uint32_t count = 0;
+  TRY(offered_extensions(f, c->physical, &count, &offered));
+  const bool has_controls = is_offered(count, offered, VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME);
+  read_properties(f, c, has_controls);
+  link_features(c, count, offered, chain);
+  f->GetPhysicalDeviceFeatures2(c->physical, &chain->all);
+  read_features(chain, &c->features);
+  c->lack = lack_of(f, c);
+  free(offered);
+  return status_ok();
+}
+
+// --- choosing one
+
+static heddle_status create_instance(vulkan_device *d) {
+  TRY(vulkan_driver_open(&d->f));
+  uint32_t version = VK_API_VERSION_1_1;
+  VULKAN_TRY(d->f.EnumerateInstanceVersion(&version), EnumerateInstanceVersion);
+  if (version < VK_API_VERSION_1_1) return status_error(HEDDLE_DEVICE_FAILED, "Vulkan's loader is older than 1.1");
+  const VkApplicationInfo application = {
+      .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+      .pEngineName = "Heddle",
+      .apiVersion = version < VK_API_VERSION_1_2 ? VK_API_VERSION_1_1 : VK_API_VERSION_1_2};
+  const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &application};
+  VULKAN_TRY(d->f.CreateInstance(&info, NULL, &d->instance), CreateInstance);
+  return vulkan_driver_instance_functions(&d->f, d->instance);
+}
+
+static heddle_status find_devices(const vulkan_device *d, uint32_t *count, VkPhysicalDevice *out) {
+  *count = MOST_DEVICES;
+  VULKAN_TRY(d->f.EnumeratePhysicalDevices(d->instance, count, out), EnumeratePhysicalDevices);
+  return *count ? status_ok() : status_error(HEDDLE_DEVICE_FAILED, "Vulkan's loader finds no device");
+}
+
+// Discrete devices before integrated ones before virtual ones before software.
+static int worth_of(VkPhysicalDeviceType type) {
+  static const int worths[] = {[VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU] = 3,
+                               [VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU] = 4,
+                               [VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU] = 2,
+                               [VK_PHYSICAL_DEVICE_TYPE_CPU] = 1};
+  return (size_t)type < sizeof worths / sizeof *worths ? worths[type] : 0;
+}
+
+static bool is_wanted(const char *wanted, uint32_t number, const char *name) {
+  if (!wanted || !*wanted) return true;
+  char *end;
+  const unsigned long asked = strtoul(wanted, &end, 10);
+  return *end ? strcasestr(name, wanted) != NULL : asked == number;
+}
+
+static heddle_status choose(const vulkan_device *d, candidate *best, feature_chain *features) {
+  VkPhysicalDevice devices[MOST_DEVICES];
+  uint32_t count;
+  TRY(find_devices(d, &count, devices));
+  const char *wanted = getenv("HEDDLE_VULKAN_DEVICE");
+  int most = -1;
+  text lacks = {0};
+  heddle_status s = status_ok();
+  for (uint32_t k = 0; k < count && status_is_ok(s); k++) {
+    candidate c = {.physical = devices[k]};
+    feature_chain chain;
+    s = examine(&d->f, &c, &chain);
+    if (!status_is_ok(s) || !is_wanted(wanted, k, c.properties.deviceName)) continue;
+    if (c.lack) text_printf(&lacks, "; %s %s", c.properties.deviceName, c.lack);
+    if (c.lack || worth_of(c.properties.deviceType) <= most) continue;
+    most = worth_of(c.properties.deviceType);
+    *best = c;
+  }
+  if (status_is_ok(s) && most < 0)
+    s = status_error(HEDDLE_DEVICE_FAILED, "there is no Vulkan device%s%s that can run kernels%s",
+                     wanted && *wanted ? " called " : "", wanted ? wanted : "", text_cstr(&lacks));
+  text_free(&lacks);
+  if (!status_is_ok(s)) return s;
+  return examine(&d->f, best, features);  // its structures point at each other
+}
+
+// --- opening it
+
+static heddle_status open_device(vulkan_device *d) {
+  candidate c = {0};
+  feature_chain chain;
+  TRY(create_instance(d));
+  TRY(choose(d, &c, &chain));
+  // What no kernel uses is not asked for.
+  chain.all.features = (VkPhysicalDeviceFeatures){
+      .shaderInt16 = c.features.int16, .shaderInt64 = true, .shaderFloat64 = c.features.float64};
+  chain.addresses.bufferDeviceAddressCaptureReplay = chain.addresses.bufferDeviceAddressMultiDevice = false;
+  const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                         .queueFamilyIndex = c.queue_family,
+                                         .queueCount = 1,
+                                         .pQueuePriorities = (const float[]){1}};
+  const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                   .pNext = &chain.all,
+                                   .queueCreateInfoCount = 1,
+                                   .pQueueCreateInfos = &queue,
+                                   .enabledExtensionCount = c.extension_count,
+                                   .ppEnabledExtensionNames = c.extensions};
+  VULKAN_TRY(d->f.CreateDevice(c.physical, &info, NULL, &d->device), CreateDevice);
+  TRY(vulkan_driver_device_functions(&d->f, d->device));
+  d->f.GetDeviceQueue(d->device, c.queue_family, 0, &d->queue);
+  d->physical = c.physical;
+  d->queue_family = c.queue_family;
+  d->memory_type = c.memory_type;
+  d->largest_block = c.largest_block;
+  d->features = c.features;
+  d->shared_bytes = c.properties.limits.maxComputeSharedMemorySize;
+  d->most_invocations = c.properties.limits.maxComputeWorkGroupInvocations;
+  memcpy(d->most_groups, c.properties.limits.maxComputeWorkGroupCount, sizeof d->most_groups);
+  memcpy(d->name, c.properties.deviceName, sizeof d->name);
+  return status_ok();
+}
+
+static void close_device(vulkan_device *d) {
+  if (d->device && d->f.DestroyDevice) d->f.DestroyDevice(d->device, NULL);
+  if (d->instance && d->f.DestroyInstance) d->f.DestroyInstance(d->instance, NULL);
+  pthread_mutex_destroy(&d->queue_lock);
+  free(d);
+}
+
+static struct {
+  lock lock;
+  vulkan_device *device;
+  int references;
+} shared = {.lock = LOCK_INITIALIZER};
+
+static heddle_status create(vulkan_device **out) {
+  vulkan_device *d = calloc(1, sizeof *d);
+  if (!d) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a Vulkan device");
+  pthread_mutex_init(&d->queue_lock, NULL);
+  heddle_status s = open_device(d);
+  if (status_is_ok(s)) *out = d;
+  else close_device(d);
+  return s;
+}
+
+heddle_status vulkan_device_open(vulkan_device **out) {
+  heddle_status s = status_ok();
+  *out = NULL;
+  lock_take(&shared.lock);
+  if (!shared.device) s = create(&shared.device);
+  if (status_is_ok(s)) {
+    shared.references++;
+    *out = shared.device;
+  }
+  lock_give(&shared.lock);
+  return s;
+}
+
+void vulkan_device_close(vulkan_device *d) {
+  if (!d) return;
+  lock_take(&shared.lock);
+  const bool is_last = --shared.references == 0;
+  if (is_last) shared.device = NULL;
+  lock_give(&shared.lock);
+  if (is_last) close_device(d);
+}
+
+// --- listing
+
+static heddle_status list(vulkan_device *d, text *out) {
+  VkPhysicalDevice devices[MOST_DEVICES];
+  uint32_t count;
+  TRY(create_instance(d));
+  TRY(find_devices(d, &count, devices));
+  for (uint32_t k = 0; k < count; k++) {
+    candidate c = {.physical = devices[k]};
+    feature_chain chain;
+    TRY(examine(&d->f, &c, &chain));
+    const uint32_t version = c.properties.apiVersion;
+    text_printf(out, "vulkan %u: %s, Vulkan %u.%u%s%s\n", k, c.properties.deviceName, VK_API_VERSION_MAJOR(version),
+                VK_API_VERSION_MINOR(version), c.lack ? ", which " : "", c.lack ? c.lack : "");
+  }
+  return status_ok();
+}
+
+heddle_status vulkan_device_list(text *out) {
+  vulkan_device *d = calloc(1, sizeof *d);
+  if (!d) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a list of Vulkan devices");
+  pthread_mutex_init(&d->queue_lock, NULL);
+  heddle_status s = list(d, out);
+  close_device(d);
+  return s;
+}

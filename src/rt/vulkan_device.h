@@ -1,0 +1,43 @@
+// The Vulkan device of this process: opened with the first program that needs it, closed with the last.
+#ifndef HEDDLE_RT_VULKAN_DEVICE_H_
+#define HEDDLE_RT_VULKAN_DEVICE_H_
+
+#include <pthread.h>
+
+#include "base/str.h"
+#include "rt/vulkan_driver.h"
+
+// What kernels may ask for, as their modules say it (OpCapability), and the device has.
+typedef struct vulkan_features {
+  bool int8, int16, int64, float64, storage8, storage16, int64_atomics, addresses;
+  bool keeps_specials32, keeps_specials64;  // signed zeros, infinities and NaN of f32 and f64
+} vulkan_features;
+
+typedef struct vulkan_device {
+  vulkan_functions f;
+  VkInstance instance;
+  VkPhysicalDevice physical;
+  VkDevice device;
+  VkQueue queue;
+  uint32_t queue_family;
+  pthread_mutex_t queue_lock;  // submitting needs the queue alone
+  uint32_t memory_type;        // that the host sees, coherently
+  uint64_t largest_block;      // bytes of one allocation of memory
+  uint32_t most_groups[3];     // of a dispatch
+  uint32_t shared_bytes, most_invocations;
+  vulkan_features features;
+  char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
+} vulkan_device;
+
+// Takes a reference to the device, which is opened if nobody has it: HEDDLE_DEVICE_FAILED where there is no driver or
+// no device that can run what Heddle compiles, with what each of those there are lacks. HEDDLE_VULKAN_DEVICE names a
+// device by its number or a part of its name; else a discrete one is preferred to an integrated one, and that to
+// software. Thread-safe.
+heddle_status vulkan_device_open(vulkan_device **out);
+void vulkan_device_close(vulkan_device *d);  // null is allowed
+
+// A line for each device that the driver shows: number, name, version, and what keeps it from being used if anything
+// does. Fails where there is no driver.
+heddle_status vulkan_device_list(text *out);
+
+#endif
