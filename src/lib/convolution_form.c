@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/int64.h"
+
 // Dim number `name` of the call; -1 if it is none of `rank` dims.
 static int dim_of(const lib_call *call, const char *name, int rank) {
   const int64_t d = lib_int(call, name, -1);
@@ -52,8 +54,17 @@ static bool window_entry(const lib_call *call, const char *name, int d, int coun
   return true;
 }
 
-// Numbers beyond this are no sensible windows, and their products could overflow.
-static bool is_sensible(int64_t x) { return x >= -((int64_t)1 << 40) && x <= (int64_t)1 << 40; }
+// Numbers beyond this are no sensible windows, and sums of them could overflow.
+static const int64_t most_sensible = (int64_t)1 << 40;
+
+static bool is_sensible(int64_t x) { return x >= -most_sensible && x <= most_sensible; }
+
+// What `count` elements reach with so many steps from each to the next. An array of no elements may have any other dim.
+static bool reach_of(int64_t count, int64_t dilation, int64_t *out) {
+  const int64_t last = count > 0 ? int64_saturating_mul(count - 1, dilation) : -1;
+  *out = last < most_sensible ? last + 1 : most_sensible;
+  return last < most_sensible;
+}
 
 static bool read_dim(const lib_call *call, convolution_form *f, int d) {
   convolution_dim *w = &f->dims[d];
@@ -73,8 +84,9 @@ static bool read_dim(const lib_call *call, convolution_form *f, int d) {
       !is_sensible(w->window_dilation))
     return false;
   w->is_reversed = reversed != 0;
-  const int64_t reach = w->kernel ? (w->kernel - 1) * w->window_dilation + 1 : 0;
-  const int64_t base = (w->input ? (w->input - 1) * w->base_dilation + 1 : 0) + w->low + w->high;
+  int64_t reach, base;
+  if (!reach_of(w->kernel, w->window_dilation, &reach) || !reach_of(w->input, w->base_dilation, &base)) return false;
+  base += w->low + w->high;
   const int64_t wanted = base < reach || base < 0 ? 0 : (base - reach) / w->stride + 1;
   return w->output == wanted || w->kernel == 0;
 }
@@ -84,9 +96,9 @@ static bool groups_fit(const lib_call *call, const convolution_form *f) {
   const lib_array *result = &call->results[0];
   if (f->feature_groups < 1 || f->batch_groups < 1) return false;
   return (f->feature_groups == 1 || f->batch_groups == 1) &&
-         f->input_features == f->group_features * f->feature_groups && f->output_features % f->feature_groups == 0 &&
-         f->output_features % f->batch_groups == 0 && f->input_batch % f->batch_groups == 0 &&
-         f->output_batch == f->input_batch / f->batch_groups &&
+         f->input_features == int64_saturating_mul(f->group_features, f->feature_groups) &&
+         f->output_features % f->feature_groups == 0 && f->output_features % f->batch_groups == 0 &&
+         f->input_batch % f->batch_groups == 0 && f->output_batch == f->input_batch / f->batch_groups &&
          result->dims[f->output_order[n + 1]] == f->output_features;
 }
 

@@ -696,6 +696,32 @@ static void test_refusals(void **state) {
   arena_destroy(a);
 }
 
+// Arrays without elements may have any other dim.
+static void test_endless_dims(void **state) {
+  (void)state;
+  uint64_t seed = 5;
+  arena *a = arena_create();
+  for (int k = 0; k < 40; k++) {
+    convolution c;
+    const form f = random_form(&seed, k % 2);
+    build(a, &c, &f, f32);
+    lib_array *of = &c.operands[k / 2 % 2];
+    int64_t dims[MAX];
+    memcpy(dims, of->dims, sizeof *dims * (size_t)of->rank);
+    for (int d = 0; d < of->rank; d++) {
+      const int64_t before = dims[d];
+      dims[d] = INT64_MAX - k % 3;
+      of->dims = dims;
+      convolution_plan *plan;
+      heddle_status status = convolution_plan_make(a, &c.call, &plan);
+      assert_int_equal(heddle_status_code(status), HEDDLE_INVALID);
+      heddle_status_free(status);
+      dims[d] = before;
+    }
+  }
+  arena_destroy(a);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_ways),
@@ -710,6 +736,7 @@ int main(void) {
       cmocka_unit_test(test_fewer_threads),
       cmocka_unit_test(test_empty),
       cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_endless_dims),
   };
   return cmocka_run_group_tests_name("lib/convolution", tests, NULL, NULL);
 }
