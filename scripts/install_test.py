@@ -114,6 +114,17 @@ def check_pkg_config(prefix, folder):
             raise RuntimeError(f"{name} printed\n{found}")
 
 
+def check_object(prefix, folder):
+    """a program becomes an object and a header that link with libm alone"""
+    examples = prefix / "share/heddle/examples"
+    must([prefix / "bin/heddle", "compile", examples / "softmax.mlir", "--emit=object", "--name=softmax", "-o",
+          folder / "softmax_object.o"])
+    must(["gcc", "-std=c11", "-O1", f"-I{folder}", examples / "object.c", folder / "softmax_object.o", "-lm", "-o",
+          folder / "object"])
+    if must([folder / "object"]) != "0.25 0.25 0.25 0.25\n0 0.5 0.5 0\n":
+        raise RuntimeError("the object gave something else")
+
+
 def check_cmake(prefix, folder):
     """examples build through find_package in a clean tree and pass their tests"""
     source = prefix / "share/heddle/examples"
@@ -189,7 +200,7 @@ def main():
         packaged = []
         checks = [("names", lambda: check_names(installed / "include/heddle", installed / "lib")), ("headers", lambda: check_headers(installed, folder)),
                   ("pkg-config", lambda: check_pkg_config(installed, folder)),
-                  ("find-package", lambda: check_cmake(installed, folder)),
+                  ("find-package", lambda: check_cmake(installed, folder)), ("object", lambda: check_object(installed, folder)),
                   ("manual", lambda: check_manual(installed, build)), ("completion", lambda: check_completion(installed)),
                   ("packages", lambda: packaged.append(check_packages(build, folder))),
                   ("packages-names", lambda: check_names(packaged[0] / "include/heddle", packaged[0] / "lib")),
