@@ -43,3 +43,9 @@ lib_call routine_call_of_run(const lib_call *made, const thunk *t, const run_fra
   call.scratch = t->scratch_bytes ? f->scratch + t->scratch_offset : NULL;
   return call;
 }
+
+const char *routine_call_constant(const program *p, int slice) {
+  const program_slice *s = &p->slices[slice];
+  const program_allocation *a = &p->allocations[s->allocation];
+  return a->kind == PROGRAM_CONSTANT ? (const char *)a->data + s->offset : NULL;
+}

@@ -11,4 +11,7 @@ void routine_call_make(arena *a, const program_thunk *from, int threads, lib_cal
 // The call for one run: `made` with addresses in `arrays`, which has room for all operands and results.
 lib_call routine_call_of_run(const lib_call *made, const thunk *t, const run_frame *f, lib_array *arrays);
 
+// The bytes of a slice that no run changes, since they are the program's constants; null if they may.
+const char *routine_call_constant(const program *p, int slice);
+
 #endif

@@ -22,13 +22,6 @@ static void release(thunk *t) {
   convolution_plan_release(s->plan);
 }
 
-// The bytes of a slice that never change; null if they may.
-static const char *constant_bytes(const program *p, int slice) {
-  const program_slice *s = &p->slices[slice];
-  const program_allocation *a = &p->allocations[s->allocation];
-  return a->kind == PROGRAM_CONSTANT ? (const char *)a->data + s->offset : NULL;
-}
-
 static heddle_status pack(state *s, const char *kernel) {
   const int64_t bytes = convolution_plan_packed_bytes(s->plan), scratch = convolution_plan_scratch(s->plan);
   if (!kernel || bytes == 0) return status_ok();
@@ -53,7 +46,7 @@ static heddle_status prepare(arena *a, const run_context *context, const program
   t->state = s;
   t->scratch_bytes = convolution_plan_scratch(s->plan);
   t->cost = convolution_plan_work(s->plan) / (COST_OPERATIONS_PER_SECOND * OPERATIONS_PER_TICK);
-  heddle_status status = pack(s, constant_bytes(context->program, from->operands[1].slice));
+  heddle_status status = pack(s, routine_call_constant(context->program, from->operands[1].slice));
   if (!status_is_ok(status)) release(t);
   return status;
 }

@@ -1,5 +1,6 @@
-// Executes a batched matrix product that was planned once.
-#include "lib/gemm.h"
+// Executes a batched matrix product that was planned once. A right side that is one of the program's constants is
+// packed when the executable is made, where products of so few rows take as long to pack as to multiply.
+#include "lib/gemm_kept.h"
 #include "rt/cost.h"
 #include "rt/routine_call.h"
 #include "rt/thunk_types.h"
@@ -9,7 +10,13 @@ enum { ARRAYS = 4, OPERATIONS_PER_TICK = 16 };  // at most; multiplications in t
 typedef struct state {
   lib_call call;
   gemm_plan plan;
+  gemm_kept *kept;  // null: the right side is packed in each run
 } state;
+
+static void release(thunk *t) {
+  const state *s = t->state;
+  if (s->kept) gemm_kept_release(s->kept);
+}
 
 // The dims of an operand say nothing of an array that has more elements than the product takes.
 static heddle_status check_elements(const program *p, const program_thunk *from, const lib_call *call) {
@@ -27,8 +34,10 @@ static heddle_status prepare(arena *a, const run_context *context, const program
   TRY(check_elements(context->program, from, &s->call));
   TRY(gemm_plan_make(&s->call, &s->plan));
   const gemm_plan *p = &s->plan;
+  const char *rhs = routine_call_constant(context->program, from->operands[1].slice);
+  if (rhs && gemm_kept_pays(&s->call, p)) TRY(gemm_kept_make(a, p, context->threads, rhs, &s->kept));
   t->state = s;
-  t->scratch_bytes = gemm_plan_scratch(p, context->threads);
+  t->scratch_bytes = s->kept ? gemm_kept_scratch(s->kept) : gemm_plan_scratch(p, context->threads);
   t->cost = (double)p->batch * (double)p->rows * (double)p->columns * (double)p->depth /
             (COST_OPERATIONS_PER_SECOND * OPERATIONS_PER_TICK);
   return status_ok();
@@ -38,7 +47,7 @@ static heddle_status execute(const thunk *t, const run_frame *f) {
   const state *s = t->state;
   lib_array arrays[ARRAYS];
   const lib_call call = routine_call_of_run(&s->call, t, f, arrays);
-  return gemm_plan_execute(&s->plan, &call);
+  return s->kept ? gemm_kept_execute(s->kept, &call) : gemm_plan_execute(&s->plan, &call);
 }
 
-const thunk_type thunk_gemm = {prepare, execute, NULL};
+const thunk_type thunk_gemm = {prepare, execute, release};
