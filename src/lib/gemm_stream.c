@@ -28,9 +28,9 @@ enum {
   STRIPS = GEMM_STREAM_COLUMNS / STRIP,  // of a group, whose rows are fetched whole
   ROWS = 13,                             // of a block
   LEAST_BLOCKS = 4,                      // during which a piece is copied
-  UNIT = 16,                             // from one term of a block's packed rows to the next
-  PIECE = 64,
-  COPIED = PIECE + 16,  // from one copied row to the next, so that rows keep out of each other's cache sets
+  PIECE = 48,                            // terms of a strip, of which two lie in the first-level cache with the rows
+  TERMS = 64,                            // of a column
+  COPIED = TERMS + 16,  // from one copied row to the next, so that rows keep out of each other's cache sets
   SLOT = 4,             // terms between which something is copied
   AHEAD = 4,            // pieces of a row between fetching and copying
   PACKED_DEPTH = 256,   // of a part that is packed at a time
@@ -80,7 +80,7 @@ INLINE __mmask16 lanes(int64_t count) {
   return count >= LANES ? (__mmask16)0xffff : (__mmask16)((1U << count) - 1U);
 }
 
-// --- packing the left side: [unit][depth][width], where a unit is a block's rows, or a strip of columns
+// --- packing the left side: [unit][depth][width], where a unit is ROWS rows, or a strip of columns
 
 typedef struct units {
   int64_t rows, count, width;
@@ -88,7 +88,7 @@ typedef struct units {
 
 static units units_of(const int64_t size[static 3], bool transpose_rhs) {
   if (transpose_rhs) return (units){size[0], int64_ceil_div(size[0], STRIP), STRIP};
-  return (units){size[0], int64_max(LEAST_BLOCKS, int64_ceil_div(size[0], ROWS)), UNIT};
+  return (units){size[0], int64_max(LEAST_BLOCKS, int64_ceil_div(size[0], ROWS)), ROWS};
 }
 
 // Where a unit begins: blocks of rows are of nearly the same size, strips are whole.
@@ -113,7 +113,8 @@ AVX512 static void pack_lanes(const gemm_matrix *m, int64_t row, int64_t rows, c
   const float *from = m->data;
   if (m->is_transposed) {
     for (int64_t k = terms[0]; k < terms[1]; k++)
-      _mm512_store_ps(to + k * width, _mm512_maskz_loadu_ps(lanes(rows), from + k * m->leading + row));
+      _mm512_mask_storeu_ps(to + k * width, lanes(width),
+                            _mm512_maskz_loadu_ps(lanes(rows), from + k * m->leading + row));
     return;
   }
   for (int64_t k = terms[0]; k < terms[1]; k += LANES) {
@@ -122,7 +123,7 @@ AVX512 static void pack_lanes(const gemm_matrix *m, int64_t row, int64_t rows, c
     for (int r = 0; r < 16; r++)
       x[r] = r < rows ? _mm512_maskz_loadu_ps(lanes(count), from + (row + r) * m->leading + k) : _mm512_setzero_ps();
     turn(x);
-    for (int r = 0; r < count; r++) _mm512_store_ps(to + (k + r) * width, x[r]);
+    for (int r = 0; r < count; r++) _mm512_mask_storeu_ps(to + (k + r) * width, lanes(width), x[r]);
   }
 }
 
@@ -144,12 +145,12 @@ typedef struct ahead {
   int64_t leading;
   int64_t rows;                    // that are still to be copied
   int64_t lines, left;             // of a row that is fetched, and how many of them are left
-  __mmask16 masks[PIECE / LANES];  // of the columns that a row has
+  __mmask16 masks[TERMS / LANES];  // of the columns that a row has
 } ahead;
 
 // A row of a strip, or of the terms of a column; as many lines are fetched.
 AVX512 INLINE void copy_row(bool is_turned, ahead *a) {
-  const int vectors = is_turned ? PIECE / LANES : STRIP / LANES;
+  const int vectors = is_turned ? TERMS / LANES : STRIP / LANES;
 #pragma GCC unroll 4
   for (int v = 0; v < vectors; v++) {
     _mm_prefetch((const char *)(a->fetched + v * LANES), _MM_HINT_T1);
@@ -191,7 +192,7 @@ AVX512 INLINE void add_term(int count, bool is_turned, const float *rows, const 
 // `count` rows, a constant of each caller. What is copied is kept in registers, too: what is computed for it takes
 // turns from the multiplications.
 AVX512 INLINE void multiply_count(int count, bool is_turned, const block *b, ahead *all) {
-  const int step = is_turned ? 1 : UNIT;
+  const int step = is_turned ? 1 : ROWS;
   const float *rows = b->rows, *columns = b->columns;
   ahead a = *all;
   __m512 sums[ROWS][2];
@@ -319,7 +320,7 @@ static void multiply_piece(const walk *w, const place *p, const float *piece, ah
   float *sums = w->sums + p->strip * u->rows * STRIP;
   for (int64_t unit = 0; unit < u->count; unit++) {
     const int64_t first = first_row(u, unit), count = first_row(u, unit + 1) - first;
-    const block b = {.rows = w->packed + (unit * w->size[2] + p->depth) * UNIT,
+    const block b = {.rows = w->packed + (unit * w->size[2] + p->depth) * ROWS,
                      .columns = piece,
                      .sums = sums + first * STRIP,
                      .depth = terms,
@@ -360,12 +361,12 @@ static int64_t count_at(const walk *w, int64_t column) { return int64_min(ROWS, 
 // What is copied next are the terms from `depth` on, of the columns from `column` on, up to the end of their block.
 static ahead terms_ahead(const walk *w, int64_t column, int64_t depth, int64_t end, float *to) {
   ahead a = {.from = w->right + column * w->leading + depth, .to = to, .leading = w->leading};
-  const int64_t fetched = depth + AHEAD * PIECE;
+  const int64_t fetched = depth + AHEAD * TERMS;
   a.rows = count_at(w, column);
-  a.left = a.lines = PIECE / LANES;
+  a.left = a.lines = TERMS / LANES;
   a.fetched =
-      fetched < w->depth ? a.from + AHEAD * PIECE : w->right + (column + ROWS) * w->leading + fetched - w->depth;
-  for (int v = 0; v < PIECE / LANES; v++) a.masks[v] = lanes(end - depth - v * LANES);
+      fetched < w->depth ? a.from + AHEAD * TERMS : w->right + (column + ROWS) * w->leading + fetched - w->depth;
+  for (int v = 0; v < TERMS / LANES; v++) a.masks[v] = lanes(end - depth - v * LANES);
   return a;
 }
 
@@ -374,7 +375,7 @@ static void multiply_terms(const walk *w, int64_t column, int64_t depth, const f
     const block b = {.rows = piece,
                      .columns = w->packed + (strip * w->size[2] + depth) * STRIP,
                      .sums = w->sums + strip * ROWS * STRIP,
-                     .depth = int64_min(PIECE, w->end - depth),
+                     .depth = int64_min(TERMS, w->end - depth),
                      .adds = depth > w->begin};
     multiply_block(count_at(w, column), true, &b, a);
   }
@@ -406,8 +407,8 @@ AVX512 static void store_turned(const walk *w, int64_t column, const float *tota
 
 // The terms of a block of one column's, and what is copied behind each piece of them.
 static void multiply_term_block(const walk *w, int64_t column, int *number) {
-  for (int64_t depth = w->begin; depth < w->end; depth += PIECE, *number ^= 1) {
-    int64_t next = depth + PIECE, next_end = w->end, next_column = column;
+  for (int64_t depth = w->begin; depth < w->end; depth += TERMS, *number ^= 1) {
+    int64_t next = depth + TERMS, next_end = w->end, next_column = column;
     if (next >= w->end) {
       next = w->end < w->depth ? w->end : 0;
       next_column = w->end < w->depth ? column : column + ROWS;
@@ -437,7 +438,7 @@ static void multiply_streamed_terms(walk *w) {
 
 bool gemm_stream_takes(const int64_t size[static 3], bool transpose_rhs) {
   if (!cpu_level_has_avx512()) return false;
-  return size[0] >= LEAST_ROWS && size[0] <= MOST_ROWS && size[1] >= LEAST_COLUMNS && size[2] >= PIECE &&
+  return size[0] >= LEAST_ROWS && size[0] <= MOST_ROWS && size[1] >= LEAST_COLUMNS && size[2] >= TERMS &&
          size[1] * size[2] >= LEAST_RIGHT && (!transpose_rhs || size[0] * size[2] <= MOST_LEFT);
 }
 
