@@ -25,12 +25,16 @@
 enum {
   TILE = 192,  // rows and columns where both operands are packed: two such tiles of TILE_DEPTH fit in an L2 cache
   DIRECT_TILE = 256,  // of tiles of which one is copied, or none
+  LOW_TILE = 384,     // columns of tiles that have all rows: …
+  LOW_TILES = 4,      // … the library packs the rows for each of them, so that there are fewer
   LEAST_TILE = 64,    // smaller ones do not pay
   TILE_DEPTH = 256,   // of copied tiles
   TILES_WANTED = 8,   // so that a few threads have as much to do each
   STREAMED_TILE = 16 * GEMM_STREAM_COLUMNS,
   FEW_ROWS = 4,  // the other operand is read once: wide tiles, in depth rather
   WIDE_TILE = 4096,
+  FEW_USES = 4,  // of what is read so often or less, copying takes longer
+  MANY_USES = 128,
   LEAST_FEW_PART = 64,
   LEAST_PART = 1024,     // depth that is worth summing apart
   SMALL_WORK = 1 << 17,  // multiplications that one thread does before another has woken up
@@ -138,10 +142,8 @@ static heddle_status form_of(const lib_call *call, gemm_form *f, gemm_plan *p) {
 // What tiles are multiplied to.
 static work_type products_of(const gemm_plan *p) { return p->work == WORK_S16 ? WORK_U32 : p->work; }
 
-// Rows that lie so far apart fall into few cache sets; one of them alone is read once anyway.
-static bool rows_collide(work_type w, int64_t leading, int64_t uses) {
-  return leading * work_size(w) % 2048 == 0 && uses > 4;
-}
+// Rows that lie so far apart fall into few cache sets.
+static bool rows_collide(work_type w, int64_t leading) { return leading * work_size(w) % 2048 == 0; }
 
 static void choose_copies(const gemm_form *f, gemm_plan *p) {
   p->copies_lhs = f->loads_lhs || !is_as_work(f->lhs, p->work) || p->lhs.leading > INT32_MAX;
@@ -149,8 +151,11 @@ static void choose_copies(const gemm_form *f, gemm_plan *p) {
   // Rows of which only a part belongs to the matrix are as far apart in either form.
   const bool turns_lhs = p->transpose_lhs || p->lhs.leading > p->depth;
   const bool turns_rhs = !p->transpose_rhs || p->rhs.leading > p->depth;
-  if (p->work == WORK_F32 && turns_lhs) p->copies_lhs |= rows_collide(p->work, p->lhs.leading, p->columns);
-  if (p->work == WORK_F32 && turns_rhs) p->copies_rhs |= rows_collide(p->work, p->rhs.leading, p->rows);
+  // A library's own packing does as well where it is used often, unless both sides have to be turned.
+  if (p->work == WORK_F32 && turns_lhs && p->transpose_rhs && p->columns > FEW_USES)
+    p->copies_lhs |= rows_collide(p->work, p->lhs.leading);
+  if (p->work == WORK_F32 && turns_rhs && p->rows > FEW_USES && p->rows < MANY_USES)
+    p->copies_rhs |= rows_collide(p->work, p->rhs.leading);
   p->copies_lhs |= p->work == WORK_S16;
   p->copies_rhs |= p->work == WORK_S16;
   p->copies_sums = p->is_exact || !is_as_work(f->result, products_of(p)) || p->result.leading > INT32_MAX;
@@ -207,11 +212,14 @@ static void choose_tiles(gemm_plan *p) {
   const bool copies = p->copies_lhs || p->copies_rhs;
   const double work = (double)p->batch * (double)p->rows * (double)p->columns * (double)p->depth;
   const bool has_few_rows = !copies && p->rows <= FEW_ROWS && !p->transpose_rhs;
+  const bool is_low = !copies && !has_few_rows && p->rows <= DIRECT_TILE && p->rows < p->columns;
   const int64_t side = p->copies_lhs && p->copies_rhs ? TILE : DIRECT_TILE;
   p->tile_rows = int64_min(p->rows, side);
-  p->tile_columns = int64_min(p->columns, has_few_rows ? WIDE_TILE : side);
+  p->tile_columns = int64_min(p->columns, has_few_rows ? WIDE_TILE : is_low ? LOW_TILE : side);
   if (copies) p->tile_depth = int64_min(p->tile_depth, p->work == WORK_S16 ? GEMM_PACKED_DEPTH : TILE_DEPTH);
-  while (work > SMALL_WORK && !has_few_rows && tile_count(p) < TILES_WANTED) {
+  if (work > SMALL_WORK && is_low && tile_count(p) < LOW_TILES && p->tile_columns == LOW_TILE)
+    p->tile_columns = LOW_TILE / 2;
+  while (work > SMALL_WORK && !has_few_rows && tile_count(p) < (is_low ? LOW_TILES : TILES_WANTED)) {
     int64_t *larger = p->tile_rows >= p->tile_columns ? &p->tile_rows : &p->tile_columns;
     if (*larger < 2 * LEAST_TILE) break;
     *larger = int64_ceil_div(*larger, 2);

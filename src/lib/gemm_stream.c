@@ -35,7 +35,7 @@ enum {
   AHEAD = 4,            // pieces of a row between fetching and copying
   PACKED_DEPTH = 256,   // of a part that is packed at a time
   LEAST_ROWS = 24,
-  MOST_ROWS = 128,
+  MOST_ROWS = 96,
   LEAST_COLUMNS = 48,
   LEAST_RIGHT = 1 << 16,  // elements of the right side: a smaller one stays in caches near by
   MOST_LEFT = 1 << 18,    // elements of the left side, if all of it is read for each few rows of the right one
@@ -250,8 +250,9 @@ static int64_t block_depth(int64_t left) {
 
 // --- columns that are neighbours
 
-// A piece of a strip: terms from `depth` on of the strip of a group of columns.
+// A piece of a strip: terms from `depth` on of the strip of a group of columns, in a block of terms.
 typedef struct place {
+  int64_t begin, end;  // of the block
   int64_t group, depth, strip;
 } place;
 
@@ -271,52 +272,63 @@ static int64_t strips_of(const walk *w, int64_t group) {
   return int64_min(STRIPS, int64_ceil_div(w->columns - group, STRIP));
 }
 
+static place first_piece(const walk *w) { return (place){.end = block_depth(w->depth)}; }
+
+static bool is_behind(const walk *w, const place *p) { return p->begin >= w->depth; }
+
+// The piece of the same strip, or of another group's, behind that of `p`.
+static place next_rows(const walk *w, place p) {
+  p.depth += PIECE;
+  if (p.depth < p.end) return p;
+  p.depth = p.begin;
+  p.group += GEMM_STREAM_COLUMNS;
+  if (p.group < w->columns) return p;
+  p.group = 0;
+  p.begin = p.depth = p.end;
+  p.end += block_depth(w->depth - p.begin);
+  return p;
+}
+
 static place next_piece(const walk *w, place p) {
   if (++p.strip < strips_of(w, p.group)) return p;
   p.strip = 0;
-  p.depth += PIECE;
-  if (p.depth < w->end) return p;
-  return (place){p.group + GEMM_STREAM_COLUMNS, w->begin, 0};
+  return next_rows(w, p);
 }
 
-// The piece of all of a group's columns behind that of `p`.
-static place next_rows(const walk *w, place p) {
-  p.depth += PIECE;
-  return p.depth < w->end ? p : (place){p.group + GEMM_STREAM_COLUMNS, w->begin, p.strip};
-}
-
-static int64_t terms_of(const walk *w, const place *p) { return int64_min(PIECE, w->end - p->depth); }
+static int64_t terms_of(const place *p) { return int64_min(PIECE, p->end - p->depth); }
 
 static const float *rows_at(const walk *w, const place *p) { return w->right + p->depth * w->leading + p->group; }
 
 // What is copied to `to` while the piece at `now` is multiplied, and fetched: a part of the rows that the strips of a
-// group share.
+// group share. Behind the last piece the next tile's columns may follow.
 static ahead ahead_of(const walk *w, const place *now, const place *next, float *to) {
-  const place fetched = next_rows(w, *now);
   const int64_t columns = w->columns - next->group - next->strip * STRIP;
-  const int64_t strips = strips_of(w, fetched.group < w->columns ? fetched.group : now->group);
+  place fetched = next_rows(w, *now);
+  if (is_behind(w, &fetched)) fetched = (place){.group = w->columns};
+  const int64_t strips = strips_of(w, fetched.group < w->columns ? fetched.group : 0);
   ahead a = {.from = rows_at(w, next) + next->strip * STRIP, .to = to, .leading = w->leading};
+  a.rows = is_behind(w, next) ? 0 : terms_of(next);
   a.fetched = rows_at(w, &fetched) + PIECE * now->strip / strips * w->leading;
   a.left = a.lines = strips * (STRIP / LANES);
   for (int v = 0; v < STRIP / LANES; v++) a.masks[v] = lanes(columns - v * LANES);
   return a;
 }
 
-// `adds`: to the blocks of terms before.
-AVX512 static void store_sums(const walk *w, const place *p, bool adds, const float *sums) {
+// To the sums of the blocks before.
+AVX512 static void store_sums(const walk *w, const place *p, const float *sums) {
   const int64_t first = p->group + p->strip * STRIP;
   for (int64_t r = 0; r < w->left.rows; r++)
     for (int v = 0; v < STRIP; v += LANES) {
       const __mmask16 mask = lanes(w->columns - first - v);
       float *to = w->result + r * w->result_leading + first + v;
       const __m512 x = _mm512_load_ps(sums + r * STRIP + v);
-      _mm512_mask_storeu_ps(to, mask, adds ? _mm512_add_ps(_mm512_maskz_loadu_ps(mask, to), x) : x);
+      _mm512_mask_storeu_ps(to, mask, p->begin > 0 ? _mm512_add_ps(_mm512_maskz_loadu_ps(mask, to), x) : x);
     }
 }
 
 static void multiply_piece(const walk *w, const place *p, const float *piece, ahead *a) {
   const units *u = &w->left;
-  const int64_t terms = terms_of(w, p);
+  const int64_t terms = terms_of(p);
   float *sums = w->sums + p->strip * u->rows * STRIP;
   for (int64_t unit = 0; unit < u->count; unit++) {
     const int64_t first = first_row(u, unit), count = first_row(u, unit + 1) - first;
@@ -324,33 +336,23 @@ static void multiply_piece(const walk *w, const place *p, const float *piece, ah
                      .columns = piece,
                      .sums = sums + first * STRIP,
                      .depth = terms,
-                     .adds = p->depth > w->begin};
+                     .adds = p->depth > p->begin};
     multiply_block(count, false, &b, a);
   }
   copy_rest(false, a);
 }
 
-static void multiply_depth(const walk *w, bool adds) {
-  place now = {0, w->begin, 0};
+static void multiply_streamed_columns(const walk *w) {
+  int number = 0;
+  place now = first_piece(w);
   ahead a = ahead_of(w, &now, &now, w->pieces[0]);
-  a.fetched = rows_at(w, &now);
-  a.rows = terms_of(w, &now);
   copy_rest(false, &a);
-  for (int number = 0; now.group < w->columns; number ^= 1) {
+  for (; !is_behind(w, &now); number ^= 1) {
     const place next = next_piece(w, now);
-    float *sums = w->sums + now.strip * w->left.rows * STRIP;
     a = ahead_of(w, &now, &next, w->pieces[number ^ 1]);
-    a.rows = next.group < w->columns ? terms_of(w, &next) : 0;
     multiply_piece(w, &now, w->pieces[number], &a);
-    if (now.depth + PIECE >= w->end) store_sums(w, &now, adds, sums);
+    if (now.depth + PIECE >= now.end) store_sums(w, &now, w->sums + now.strip * w->left.rows * STRIP);
     now = next;
-  }
-}
-
-static void multiply_streamed_columns(walk *w) {
-  for (w->begin = 0; w->begin < w->depth; w->begin = w->end) {
-    w->end = w->begin + block_depth(w->depth - w->begin);
-    multiply_depth(w, w->begin > 0);
   }
 }
 
