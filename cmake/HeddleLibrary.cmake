@@ -15,7 +15,7 @@ function(heddle_library name)
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${name}.c "// Everything in lib${name}.so comes from static libraries.\n")
   add_library(lib${name} SHARED ${CMAKE_CURRENT_BINARY_DIR}/${name}.c)
   target_link_libraries(lib${name} PRIVATE ${ARG_LIBS})
-  target_link_options(lib${name} PRIVATE ${lines} -Wl,--version-script=${map} -Wl,-z,defs -Wl,--gc-sections)
+  target_link_options(lib${name} PRIVATE ${lines} -Wl,--version-script=${map} -Wl,-z,defs -Wl,-Bsymbolic-functions -Wl,--gc-sections)
   target_include_directories(lib${name} INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
   set_target_properties(lib${name} PROPERTIES OUTPUT_NAME ${name} EXPORT_NAME ${name} LINK_DEPENDS ${map}
     VERSION ${HEDDLE_VERSION} SOVERSION ${HEDDLE_SOVERSION} LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)

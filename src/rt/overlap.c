@@ -20,14 +20,22 @@ typedef struct span_list {
   uintptr_t begin, end;  // of the stretch that holds all results
 } span_list;
 
-static span span_of(const void *data, const program_value *v, int device, int number, bool is_result) {
+static span span_of(const void *data, int64_t bytes, int device, int number, bool is_result) {
   const uintptr_t begin = (uintptr_t)data;
-  return (span){begin, begin + (uintptr_t)program_shape_bytes(&v->shape), device, number, is_result};
+  return (span){begin, begin + (uintptr_t)bytes, device, number, is_result};
 }
 
-static void add_results(span_list *l, const program *p, int device, void *const *outputs) {
+static int64_t parameter_bytes(const program *p, const int64_t *bytes, int number) {
+  return bytes ? bytes[number] : program_shape_bytes(&p->parameters[number].shape);
+}
+
+static int64_t result_bytes(const program *p, const int64_t *bytes, int number) {
+  return bytes ? bytes[p->parameter_count + number] : program_shape_bytes(&p->results[number].shape);
+}
+
+static void add_results(span_list *l, const program *p, const int64_t *bytes, int device, void *const *outputs) {
   for (int i = 0; i < p->given_result_count; i++) {
-    const span s = span_of(outputs[i], &p->results[i], device, i, true);
+    const span s = span_of(outputs[i], result_bytes(p, bytes, i), device, i, true);
     if (s.begin == s.end) continue;
     if (!l->count || s.begin < l->begin) l->begin = s.begin;
     if (!l->count || s.end > l->end) l->end = s.end;
@@ -35,10 +43,10 @@ static void add_results(span_list *l, const program *p, int device, void *const 
   }
 }
 
-static void add_inputs(span_list *l, const program *p, const int *heirs, int device, const void *const *inputs,
-                       void *const *outputs) {
+static void add_inputs(span_list *l, const program *p, const int *heirs, const int64_t *bytes, int device,
+                       const void *const *inputs, void *const *outputs) {
   for (int i = 0; i < p->parameter_count; i++) {
-    const span s = span_of(inputs[i], &p->parameters[i], device, i, false);
+    const span s = span_of(inputs[i], parameter_bytes(p, bytes, i), device, i, false);
     if (s.begin == s.end || s.end <= l->begin || s.begin >= l->end) continue;
     if (heirs[i] < 0 || inputs[i] != outputs[heirs[i]]) l->spans[l->count++] = s;
   }
@@ -68,15 +76,15 @@ static heddle_status sweep(const span_list *l, bool *reads_results) {
   return status_ok();
 }
 
-heddle_status overlap_find(const program *p, const int *heirs, const void *const *const *inputs,
+heddle_status overlap_find(const program *p, const int *heirs, const int64_t *bytes, const void *const *const *inputs,
                            void *const *const *outputs, bool *reads_results) {
   *reads_results = false;
   const size_t most = ((size_t)p->parameter_count + (size_t)p->given_result_count) * (size_t)p->device_count;
   span few[STACK_SPANS];
   span_list l = {.spans = most <= STACK_SPANS ? few : malloc(most * sizeof *l.spans)};
   if (!l.spans) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory to compare the places of %zu arrays", most);
-  for (int d = 0; d < p->device_count; d++) add_results(&l, p, d, outputs[d]);
-  for (int d = 0; d < p->device_count && l.count; d++) add_inputs(&l, p, heirs, d, inputs[d], outputs[d]);
+  for (int d = 0; d < p->device_count; d++) add_results(&l, p, bytes, d, outputs[d]);
+  for (int d = 0; d < p->device_count && l.count; d++) add_inputs(&l, p, heirs, bytes, d, inputs[d], outputs[d]);
   if (l.count > 1) qsort(l.spans, (size_t)l.count, sizeof *l.spans, compare);
   heddle_status s = sweep(&l, reads_results);
   if (l.spans != few) free(l.spans);

@@ -109,7 +109,7 @@ heddle_status program_call_given(heddle_program *p, const void *const *const *in
   TRY(check_given(p, inputs, outputs));
   if (dims) TRY(check_sizes(p, dims));
   bool reads_results;
-  TRY(overlap_find(p->callable.program, p->heirs, inputs, outputs, &reads_results));
+  TRY(overlap_find(p->callable.program, p->heirs, p->bytes, inputs, outputs, &reads_results));
   bool is_direct = !reads_results && !dims;
   for (int d = 0; d < p->callable.program->device_count; d++)
     is_direct = is_direct && can_run_directly(p, inputs[d], outputs[d]);

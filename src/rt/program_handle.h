@@ -19,6 +19,7 @@ struct heddle_program {
   invocable callable;
   bool is_direct;                      // arguments and results lie as the caller's arrays do
   int *heirs;                          // of each parameter: the result that takes over its memory, or -1
+  int64_t *bytes;                      // of the parameters' arrays, then of the results'; null: of open sizes
   void (*destroy)(heddle_program *p);  // with all that it holds
   const program *shown;                // what callers see of its parameters and results: open sizes are -1
   program_handle_run_fn run_open;      // null if no size is open
