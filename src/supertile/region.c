@@ -20,7 +20,7 @@ static int64_t ceil_quotient(int64_t x, int64_t by) { return -floor_quotient(-x,
 
 // That a step of `step` elements of some array be a multiple of `by`: of which sizes tiles have to be for that.
 static void demand(region_maps *m, int64_t step, int64_t by) {
-  if (step == 0 || step % by == 0 || m->tile <= 0) return;
+  if (by <= 0 || step == 0 || step % by == 0 || m->tile <= 0) return;
   const int64_t common = int64_gcd(step, m->tile), up = step / common;
   const int64_t wanted = int64_saturating_mul(by, m->tile / common);
   const int64_t multiple = wanted / int64_gcd(wanted, up);
@@ -49,6 +49,7 @@ static bool evaluate_variable(const evaluation *v, const affine_expr *e, moving 
 }
 
 static bool evaluate_quotient(const evaluation *v, const affine_expr *e, const moving *l, int64_t by, moving *out) {
+  if (by <= 0) return false;
   demand(v->maps, l->step, by);
   if (l->step % by != 0) return false;
   const int64_t lower = floor_quotient(l->lower, by), upper = floor_quotient(l->upper, by);
@@ -303,4 +304,49 @@ region_answer region_of_operand(region_maps *m, const instruction *i, const regi
   m->asked++;
   region_answer answer = find(m, i, out, turns, operand, in);
   return answer == REGION_FOUND && !keeps_count(i, out, in) ? REGION_UNKNOWN : answer;
+}
+
+// --- refusals
+
+// Whether tiles of some size along dim `d` have regions.
+static bool has_tiles_along(region_maps *m, const instruction *i, const shape *s, int d) {
+  m->tile = m->multiple = 1;
+  for (int64_t tile = 1; tile > 0 && tile<s->dims[d]; tile = m->multiple> tile ? m->multiple : 0) {
+    region out = region_whole(m->arena, s);
+    out.dims[d] = (region_dim){0, tile, tile};
+    m->tile = tile;
+    bool any = true;
+    for (int k = 0; k < i->operand_count && any; k++) {
+      region in;
+      any = region_of_operand(m, i, &out, (region_turns){0, s->dims[d] / tile - 1}, k, &in) != REGION_UNKNOWN;
+    }
+    if (any) return true;
+  }
+  return false;
+}
+
+const char *region_why_whole(arena *a, const instruction *i) {
+  const shape *s = shape_is_tuple(i->shape) && i->shape->tuple_size > 0 ? i->shape->elements[0] : i->shape;
+  if (region_has_tiles(i)) {
+    region_maps m = {.arena = a};
+    if (!shape_is_array(s) || shape_element_count(s) < 2) return NULL;
+    for (int d = 0; d < s->rank; d++)
+      if (s->dims[d] > 1 && has_tiles_along(&m, i, s, d)) return NULL;
+    return region_batches_has(i) ? "it takes its lines whole" : "all of it is one tile";
+  }
+  if (hlo_op_has(i->opcode, TRAIT_COLLECTIVE)) return "devices exchange all of it";
+  switch (i->opcode) {
+    case HLO_PARAMETER:
+    case HLO_CONSTANT:
+    case HLO_GET_TUPLE_ELEMENT:
+    case HLO_TUPLE:
+    case HLO_WHILE:
+    case HLO_CONDITIONAL:
+    case HLO_CALL: return NULL;
+    case HLO_CUSTOM_CALL: return "what the call does with parts of arrays is not known";
+    case HLO_RNG:
+    case HLO_RNG_BIT_GENERATOR:
+    case HLO_RNG_GET_AND_UPDATE_STATE: return "random bits are drawn in one go";
+    default: return "it has no tiles";
+  }
 }

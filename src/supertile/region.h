@@ -22,6 +22,9 @@ typedef struct region_maps {
 // Whether the operation has tiles at all.
 bool region_has_tiles(const instruction *i);
 
+// Why the operation has no tiles along any of its dims, made in `a`; null: it has.
+const char *region_why_whole(arena *a, const instruction *i);
+
 // Whether a tile reads of the operand, which is whole in its region, as many elements as the tile has, wherever they
 // lie: a gather, and what region_slices_dim_is_picked says.
 bool region_is_picked(const instruction *i, const region *out, int operand);

@@ -8,6 +8,7 @@
 #include "fuse/tile_loops.h"
 #include "opt/pass.h"
 #include "opt/passes.h"
+#include "supertile/refusal.h"
 #include "supertile/tile_choice.h"
 #include "supertile/tile_loop.h"
 
@@ -20,9 +21,12 @@ enum { MOST_KEPT = 8 };
 // Regions that may be asked for before an attempt and the whole search give up: some seconds.
 enum { MOST_ASKED_BY_ONE = 2000000, MOST_ASKED = 8000000 };
 
+// Instructions that may be planned to find out what is needed at the least: a second or two.
+enum { MOST_PLANNED = 100000 };
+
 // What an attempt does with a step that does not fit. Near: the loop ends at the step, or as little behind it as helps,
 // and fits. Deep: it ends where it leaves least to do and takes in all that it can; its body is tiled in turn.
-typedef enum tile_reach { REACH_NEAR, REACH_DEEP } tile_reach;
+typedef enum tile_reach { REACH_NEAR, REACH_DEEP, REACHES } tile_reach;
 
 static const char *const reach_names[] = {"near", "deep"};
 
@@ -31,11 +35,12 @@ typedef struct tile_manner {
   tile_reach reach;
 } tile_manner;
 
-// In the order in which they are tried.
+// In the order in which they are tried; those with more than all come last, for estimates that are too high.
 static const tile_manner attempts[] = {{1.0, REACH_NEAR},  {1.0, REACH_NEAR},  {1.0, REACH_DEEP},  {1.0, REACH_NEAR},
                                        {0.85, REACH_DEEP}, {0.85, REACH_NEAR}, {0.7, REACH_NEAR},  {0.7, REACH_DEEP},
                                        {0.5, REACH_NEAR},  {0.35, REACH_NEAR}, {0.35, REACH_DEEP}, {0.2, REACH_NEAR},
-                                       {0.1, REACH_NEAR}};
+                                       {0.1, REACH_NEAR},  {1.15, REACH_NEAR}, {1.5, REACH_NEAR}};
+enum { ATTEMPTS = sizeof attempts / sizeof *attempts };
 
 // What the loop of a name took more than was estimated, at its worst step: over all earlier attempts, and in this one.
 typedef struct loop_excess {
@@ -45,16 +50,17 @@ typedef struct loop_excess {
 typedef struct supertiling {
   const supertile_options *options;
   supertile_peaks peaks;
-  arena *arena;           // of what attempts learn
-  ptr_map done;           // bodies of loops, and tiles beside them, that were made to fit: the name of what is tiled
-  str_map excess;         // by such a name: loop_excess *
-  ptr_map kept;           // values that were looked at in this round, to be computed again
-  fuse_groups groups;     // of the round at hand
-  text tiled;             // the report of the attempt at hand
-  heddle_status refused;  // of the closest attempt
-  int64_t least;          // what that takes
-  int64_t asked;          // regions, by all attempts
-  int64_t most_asked;     // before the attempt at hand gives up
+  arena *arena;        // of what attempts learn
+  ptr_map done;        // bodies of loops, and tiles beside them, that were made to fit: the name of what is tiled
+  str_map excess;      // by such a name: loop_excess *
+  ptr_map kept;        // values that were looked at in this round, to be computed again
+  fuse_groups groups;  // of the round at hand
+  text tiled;          // the report of the attempt at hand
+  refusal refused;     // of the closest attempt
+  int64_t least;       // what that takes
+  int64_t planned;     // instructions, each time that they were
+  int64_t asked;       // regions, by all attempts
+  int64_t most_asked;  // before the attempt at hand gives up
 } supertiling;
 
 static void peaks_of(const lhlo_program *p, int64_t *out) {
@@ -62,7 +68,8 @@ static void peaks_of(const lhlo_program *p, int64_t *out) {
   out[MEMORY_L2] = p->step_bytes;
 }
 
-static heddle_status plan_copy(const supertiling *t, arena *a, const module *m, lhlo_program **out) {
+static heddle_status plan_copy(supertiling *t, arena *a, const module *m, lhlo_program **out) {
+  for (int k = 0; k < m->computations.size; k++) t->planned += m->computations.data[k]->instructions.size;
   return t->options->plan(t->options->argument, a, module_clone(a, m), out);
 }
 
@@ -144,13 +151,17 @@ static void learn(supertiling *t, const plan_step *step) {
   known->now = int64_max(known->now, step->footprint_bytes - t->peaks.limit[MEMORY_DRAM]);
 }
 
-static void settle_excess(const supertiling *t) {
+// False if nothing was learned in the last attempt.
+static bool settle_excess(const supertiling *t) {
+  bool any = false;
   for (int k = 0; k < t->excess.capacity; k++) {
     loop_excess *known = t->excess.slots[k].key.data ? t->excess.slots[k].value : NULL;
     if (!known) continue;
+    any |= known->now > 0;
     known->earlier += known->now;
     known->now = 0;
   }
+  return any;
 }
 
 static tile_budget budget_of(const supertiling *t, double share, const instruction *bottom, const plan_step *step) {
@@ -368,51 +379,30 @@ static heddle_status run_round(supertiling *t, arena *scratch, module *m, const 
 
 // --- attempts
 
-// The step that needs most of the level that is short.
-static const plan_step *worst_step(const supertiling *t, const plan_steps *steps, memory_level level) {
-  const plan_step *worst = NULL;
-  int64_t most = t->peaks.limit[level];
-  for (int k = 0; k < steps->steps.size; k++) {
-    const plan_step *x = &steps->steps.data[k];
-    const int64_t bytes = level == MEMORY_DRAM ? x->footprint_bytes : x->touched_bytes;
-    if (bytes <= most) continue;
-    most = bytes;
-    worst = x;
-  }
-  return worst;
-}
-
-// Copies that planning adds have no place of their own: they carry results, or what a loop goes on with.
-static heddle_status refuse_step(const supertiling *t, const module *m, const plan_step *step, memory_level level) {
-  const instruction *i = step->bottom ? step->bottom : step->op->source;
-  const instruction *root = m->entry->root;
-  source_location where = root->where.line > 0 ? root->where : m->entry->where;
-  if (i && i->where.line > 0) where = i->where;
-  return status_at(HEDDLE_OUT_OF_MEMORY, where, "%s " STR_FMT " needs at least %lld bytes of %s, there are %lld",
-                   i ? hlo_op_text(i->opcode) : "a copy beside", STR_ARG(i ? i->name : root->name),
-                   (long long)(level == MEMORY_DRAM ? step->footprint_bytes : step->touched_bytes),
-                   memory_level_name(level), (long long)t->peaks.limit[level]);
-}
-
-static heddle_status refuse(const supertiling *t, const module *m, const lhlo_program *plan) {
+// Notes what is in the way of a plan that comes closer than all before.
+static void note_refusal(supertiling *t, const module *m, const lhlo_program *plan, tile_manner how, int round) {
+  const bool is_closest = plan->footprint_bytes < t->least || t->refused.step.size == 0;
+  if (!is_closest && log_level() < 2) return;
   arena *scratch = arena_create();
   plan_steps steps;
+  refusal now;
   plan_steps_find(scratch, m, plan, &steps);
-  heddle_status s = status_ok();
-  for (int level = 0; level < MEMORY_LEVELS && status_is_ok(s); level++) {
-    const plan_step *worst = worst_step(t, &steps, level);
-    if (worst) s = refuse_step(t, m, worst, level);
+  refusal_find(is_closest ? t->arena : scratch, m, &steps, t->peaks.limit, &now);
+  log_print(2, "share %g, %s, round %d: " STR_FMT " takes %lld bytes of %s", how.share, reach_names[how.reach], round,
+            STR_ARG(now.step), (long long)now.bytes, memory_level_name(now.level));
+  if (is_closest) {
+    t->refused = now;
+    t->least = plan->footprint_bytes;
   }
   arena_destroy(scratch);
-  return s;
 }
 
-// Tiles `m` as far as that helps. *fit: its plan is within the limit; else the closest plan's error is kept.
-static heddle_status attempt(supertiling *t, module *m, tile_manner how, bool *fit) {
-  *fit = false;
+// Tiles `m` as far as that helps. *fit: its plan is within the limit; else what is in the way of the closest plan is
+// kept. *found: something was tiled.
+static heddle_status attempt(supertiling *t, module *m, tile_manner how, bool *fit, bool *found) {
+  *fit = *found = false;
   t->most_asked = t->asked + MOST_ASKED_BY_ONE;
   t->done = (ptr_map){0};
-  settle_excess(t);
   for (int round = 0; round < MOST_ROUNDS; round++) {
     arena *scratch = arena_create();
     lhlo_program *plan = NULL;
@@ -431,20 +421,12 @@ static heddle_status attempt(supertiling *t, module *m, tile_manner how, bool *f
     if (*fit) {
       memcpy(t->peaks.predicted, peaks, sizeof peaks);
     } else if (status_is_ok(s)) {
-      if (peaks[MEMORY_DRAM] < t->least || status_is_ok(t->refused)) {
-        heddle_status_free(t->refused);
-        t->refused = refuse(t, m, plan);
-        t->least = peaks[MEMORY_DRAM];
-      }
-      if (log_level() >= 2) {
-        heddle_status worst = refuse(t, m, plan);
-        log_print(2, "share %g, %s, round %d: %s", how.share, reach_names[how.reach], round, status_brief(worst));
-        heddle_status_free(worst);
-      }
+      note_refusal(t, m, plan, how, round);
       s = run_round(t, scratch, m, plan, how, &changed);
     }
     arena_destroy(scratch);
     TRY(s);
+    *found = *found || changed;
     if (*fit || !changed) break;
   }
   return status_ok();
@@ -484,27 +466,88 @@ static heddle_status find_natural(supertiling *t, const module *m, bool *fit) {
   return s;
 }
 
+// Whether attempt `k` would do what an earlier one did. `known`: what each knew.
+static bool is_repeated(int k, const int *known) {
+  for (int j = 0; j < k; j++)
+    if (attempts[j].share == attempts[k].share && attempts[j].reach == attempts[k].reach && known[j] == known[k])
+      return true;
+  return false;
+}
+
+// All attempts. The module is taken over if it fits.
+static heddle_status search(supertiling *t, module *m, bool *fit) {
+  int known[ATTEMPTS] = {0}, lessons = 0;
+  bool found[REACHES] = {true, true};
+  for (int k = 0; !*fit && k < ATTEMPTS && t->asked < MOST_ASKED; k++) {
+    const tile_manner how = attempts[k];
+    known[k] = lessons += settle_excess(t);
+    // Where nothing can be tiled less room is of no use.
+    if (is_repeated(k, known) || (!found[how.reach] && how.share <= 1)) continue;
+    arena *a = arena_create();
+    module *copy = module_clone(a, m);
+    t->tiled.size = 0;
+    heddle_status s = attempt(t, copy, how, fit, &found[how.reach]);
+    if (status_is_ok(s) && *fit) adopt(m, copy);
+    arena_destroy(a);
+    TRY(s);
+  }
+  return status_ok();
+}
+
+// --- what is needed at the least
+
+typedef struct limit_question {
+  supertiling *of;
+  const module *module;
+  int64_t limits[MEMORY_LEVELS];
+  memory_level level;
+} limit_question;
+
+static heddle_status ask_limit(void *argument, int64_t limit, bool *fit, bool *goes_on) {
+  limit_question *q = argument;
+  supertiling t = {.options = q->of->options, .least = INT64_MAX, .arena = arena_create(), .peaks = q->of->peaks};
+  memcpy(t.peaks.limit, q->limits, sizeof q->limits);
+  t.peaks.limit[q->level] = limit;
+  *fit = fits(&t, t.peaks.natural);
+  heddle_status s = search(&t, module_clone(t.arena, q->module), fit);
+  q->of->planned += t.planned;
+  *goes_on = q->of->planned < MOST_PLANNED;
+  if (!*fit && t.refused.step.size > 0 && t.refused.level == q->level)
+    q->of->refused = refusal_copy(q->of->arena, &t.refused);
+  log_print(2, "%lld bytes %s, %lld instructions planned", (long long)limit, *fit ? "fit" : "do not fit",
+            (long long)t.planned);
+  text_free(&t.tiled);
+  arena_destroy(t.arena);
+  return s;
+}
+
+// The error for a program that does not fit. It tells of the step that is in the way of one byte less.
+static heddle_status refuse(supertiling *t, const module *m) {
+  const memory_level level = t->refused.level;
+  const int64_t limit = t->peaks.limit[level];
+  limit_question q = {.of = t, .module = m, .level = level};
+  least_limit needed = {limit, t->peaks.natural[level]};
+  bool fit = false, goes_on;
+  memcpy(q.limits, t->peaks.limit, sizeof q.limits);
+  t->planned = 0;
+  TRY(ask_limit(&q, needed.fitting, &fit, &goes_on));
+  // Another level is short as well: what would be needed of this one if it were not.
+  for (int k = 0; k < MEMORY_LEVELS && !fit; k++) q.limits[k] = INT64_MAX;
+  TRY(least_limit_find(&needed, t->least, ask_limit, &q));
+  return status_context(refusal_status(&t->refused, needed, limit), "while tiling for --memory-limit");
+}
+
 heddle_status supertile_run(module *m, const supertile_options *options, supertile_peaks *peaks) {
   supertiling t = {.options = options, .least = INT64_MAX, .arena = arena_create()};
   bool fit = false;
   heddle_status s = pass_apply(&opt_dot_sums, m);  // as fusion begins, so that what it makes has a name here
   if (status_is_ok(s)) s = pass_apply(&opt_dead_code, m);
   if (status_is_ok(s)) s = find_natural(&t, m, &fit);
-  for (size_t k = 0; status_is_ok(s) && !fit && k < sizeof attempts / sizeof *attempts && t.asked < MOST_ASKED; k++) {
-    arena *a = arena_create();
-    module *copy = module_clone(a, m);
-    t.tiled.size = 0;
-    s = attempt(&t, copy, attempts[k], &fit);
-    if (status_is_ok(s) && fit) adopt(m, copy);
-    arena_destroy(a);
-  }
+  if (status_is_ok(s)) s = search(&t, m, &fit);
   if (status_is_ok(s) && fit) report(&t);
+  if (status_is_ok(s) && !fit) s = refuse(&t, m);
   if (peaks) *peaks = t.peaks;
   text_free(&t.tiled);
   arena_destroy(t.arena);
-  if (!status_is_ok(s) || fit) {
-    heddle_status_free(t.refused);
-    return s;
-  }
-  return status_context(t.refused, "while tiling for --memory-limit");
+  return s;
 }

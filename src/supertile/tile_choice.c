@@ -141,7 +141,7 @@ static bool choose_outer(tile_search *s, instruction *bottom, const tile_budget 
       if (least <= budget->needed / 2) break;
     }
   }
-  return least <= budget->needed;
+  return least < INT64_MAX && least <= budget->needed;
 }
 
 static bool choose_fitting(tile_search *s, instruction *bottom, const tile_budget *budget, tile_group *out) {
