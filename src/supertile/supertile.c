@@ -21,8 +21,8 @@ enum { MOST_KEPT = 8 };
 // Regions that may be asked for before an attempt and the whole search give up: some seconds.
 enum { MOST_ASKED_BY_ONE = 2000000, MOST_ASKED = 8000000 };
 
-// Instructions that may be planned to find out what is needed at the least: a second or two.
-enum { MOST_PLANNED = 100000 };
+// Instructions that may be planned to find out what is needed at the least: a second, mostly.
+enum { MOST_PLANNED = 50000, MOST_ASKED_TO_LEARN = 2000000 };
 
 // What an attempt does with a step that does not fit. Near: the loop ends at the step, or as little behind it as helps,
 // and fits. Deep: it ends where it leaves least to do and takes in all that it can; its body is tiled in turn.
@@ -511,7 +511,8 @@ static heddle_status ask_limit(void *argument, int64_t limit, bool *fit, bool *g
   *fit = fits(&t, t.peaks.natural);
   heddle_status s = search(&t, module_clone(t.arena, q->module), fit);
   q->of->planned += t.planned;
-  *goes_on = q->of->planned < MOST_PLANNED;
+  q->of->asked += t.asked;
+  *goes_on = q->of->planned < MOST_PLANNED && q->of->asked < MOST_ASKED_TO_LEARN;
   if (!*fit && t.refused.step.size > 0 && t.refused.level == q->level)
     q->of->refused = refusal_copy(q->of->arena, &t.refused);
   log_print(2, "%lld bytes %s, %lld instructions planned", (long long)limit, *fit ? "fit" : "do not fit",
@@ -529,7 +530,7 @@ static heddle_status refuse(supertiling *t, const module *m) {
   least_limit needed = {limit, t->peaks.natural[level]};
   bool fit = false, goes_on;
   memcpy(q.limits, t->peaks.limit, sizeof q.limits);
-  t->planned = 0;
+  t->planned = t->asked = 0;
   TRY(ask_limit(&q, needed.fitting, &fit, &goes_on));
   // Another level is short as well: what would be needed of this one if it were not.
   for (int k = 0; k < MEMORY_LEVELS && !fit; k++) q.limits[k] = INT64_MAX;
