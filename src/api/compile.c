@@ -5,6 +5,7 @@
 #include "api/compile.h"
 
 #include "api/compile_kernels.h"
+#include "api/lhlo_limit.h"
 #include "api/simulation.h"
 #include "base/guard.h"
 #include "base/lock.h"
@@ -77,11 +78,12 @@ static heddle_status tile(void *state) {
   compilation *c = state;
   const compile_options *o = c->options;
   if (!memory_limit_is_set(&o->limit)) return status_ok();
-  if (!c->target.has_libraries)
-    return status_error(HEDDLE_UNIMPLEMENTED,
-                        "programs are tiled to a memory limit for CPUs so far, found the target %s", c->target.name);
-  const supertile_options wanted = {
-      .limit = o->limit, .exact = o->exact, .plan = plan_trial, .argument = c, .report = o->tiling};
+  const supertile_options wanted = {.limit = o->limit,
+                                    .exact = o->exact,
+                                    .only_counts = !c->target.has_libraries,
+                                    .plan = plan_trial,
+                                    .argument = c,
+                                    .report = o->tiling};
   supertile_peaks peaks;
   TRY(supertile_run(c->module, &wanted, &peaks));
   const int64_t limit = peaks.limit[MEMORY_DRAM];
@@ -205,9 +207,20 @@ static heddle_status link_program(compilation *c) {
   return c->out->buffers ? status_ok() : status_error(HEDDLE_OUT_OF_MEMORY, "no memory for the buffer cache");
 }
 
+// A program that was given as LHLO takes what it takes.
+static heddle_status keep_limit(const compilation *c) {
+  if (c->out->source || !memory_limit_is_set(&c->options->limit)) return status_ok();
+  lhlo_program *counted = arena_new(c->arena, lhlo_program);
+  *counted = *c->out->plan;
+  c->out->plan = counted;
+  return lhlo_limit_keep(&c->options->limit, counted, &c->out->program);
+}
+
 static heddle_status finish(void *state) {
-  TRY(make_program(state));
-  return link_program(state);
+  compilation *c = state;
+  TRY(make_program(c));
+  TRY(keep_limit(c));
+  return link_program(c);
 }
 
 static const compile_step back[] = {
@@ -292,8 +305,6 @@ static heddle_status compile_back(arena *a, const module *source, const lhlo_pro
 }
 
 heddle_status compile_lhlo(arena *a, const lhlo_program *plan, const compile_options *options, compiled *out) {
-  if (memory_limit_is_set(&options->limit))
-    return status_error(HEDDLE_UNIMPLEMENTED, "a program that is given as LHLO is not tiled to a memory limit");
   return compile_back(a, NULL, plan, options, NULL, out);
 }
 

@@ -124,6 +124,20 @@ void footprint_find(arena *scratch, const lhlo_allocation *allocations, lhlo_op 
   }
 }
 
+static void find_in(arena *scratch, const lhlo_program *p, const lhlo_body *body) {
+  for (int k = 0; k < body->ops.size; k++) {
+    lhlo_op *op = body->ops.data[k];
+    footprint_find(scratch, p->allocations, op);
+    for (int b = 0; b < op->body_count; b++) find_in(scratch, p, &op->bodies[b]);
+  }
+}
+
+void footprint_find_all(lhlo_program *p) {
+  arena *scratch = arena_create();
+  find_in(scratch, p, &p->entry);
+  arena_destroy(scratch);
+}
+
 static void sum_up(lhlo_program *p, const lhlo_body *body) {
   for (int k = 0; k < body->ops.size; k++) {
     const lhlo_op *op = body->ops.data[k];

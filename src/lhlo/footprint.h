@@ -18,6 +18,9 @@ bool footprint_is_allocation(const lhlo_op *op);
 // Sets op->resident_bytes and op->touched_bytes; op->live_bytes is there. Values are those of the allocations.
 void footprint_find(arena *scratch, const lhlo_allocation *allocations, lhlo_op *op);
 
+// The same for all operations of the program.
+void footprint_find_all(lhlo_program *p);
+
 // The largest of all steps: p->footprint_bytes and p->step_bytes.
 void footprint_sum_up(lhlo_program *p);
 

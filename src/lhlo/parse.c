@@ -5,6 +5,7 @@
 #include "hlo/device_groups.h"
 #include "import/import.h"
 #include "lhlo/buffer_assignment.h"
+#include "lhlo/footprint.h"
 #include "lhlo/reader.h"
 #include "mlir/parser.h"
 #include "mlir/text.h"
@@ -347,6 +348,7 @@ heddle_status lhlo_parse_limited(arena *a, str source, const char *file, const t
                    .kernels = {.arena = a, .target = *target}};
   r.program->target = *target;
   TRY(read_program(&r));
+  footprint_find_all(r.program);
   *out = r.program;
   return status_ok();
 }

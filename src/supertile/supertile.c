@@ -538,12 +538,27 @@ static heddle_status refuse(supertiling *t, const module *m) {
   return status_context(refusal_status(&t->refused, needed, limit), "while tiling for --memory-limit");
 }
 
+// The error where nothing may be tiled.
+static heddle_status refuse_whole(supertiling *t, const module *m) {
+  arena *scratch = arena_create();
+  lhlo_program *plan;
+  heddle_status s = plan_copy(t, scratch, m, &plan);
+  if (status_is_ok(s)) {
+    note_refusal(t, m, plan, attempts[0], 0);
+    const int64_t natural = t->peaks.natural[t->refused.level];
+    s = refusal_status(&t->refused, (least_limit){natural - 1, natural}, t->peaks.limit[t->refused.level]);
+  }
+  arena_destroy(scratch);
+  return status_context(s, "programs are tiled for --memory-limit for CPUs so far, and counted for others");
+}
+
 heddle_status supertile_run(module *m, const supertile_options *options, supertile_peaks *peaks) {
   supertiling t = {.options = options, .least = INT64_MAX, .arena = arena_create()};
   bool fit = false;
   heddle_status s = pass_apply(&opt_dot_sums, m);  // as fusion begins, so that what it makes has a name here
   if (status_is_ok(s)) s = pass_apply(&opt_dead_code, m);
   if (status_is_ok(s)) s = find_natural(&t, m, &fit);
+  if (status_is_ok(s) && !fit && options->only_counts) s = refuse_whole(&t, m);
   if (status_is_ok(s)) s = search(&t, m, &fit);
   if (status_is_ok(s) && fit) report(&t);
   if (status_is_ok(s) && !fit) s = refuse(&t, m);

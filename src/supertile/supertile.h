@@ -14,7 +14,8 @@ typedef heddle_status (*supertile_plan_fn)(void *argument, arena *a, module *m, 
 
 typedef struct supertile_options {
   memory_limit limit;
-  bool exact;  // sums keep their order
+  bool exact;        // sums keep their order
+  bool only_counts;  // nothing is tiled: what does not fit as it is is refused
   supertile_plan_fn plan;
   void *argument;
   text *report;  // what was tiled, how, and what it takes; may be null
