@@ -19,16 +19,17 @@ enum { MOST_ROUNDS = 12, MOST_BEHIND = 8, MOST_BEHIND_DEEP = 24 };
 enum { MOST_KEPT = 8 };
 
 // Regions that may be asked for before an attempt and the whole search give up: some seconds.
-enum { MOST_ASKED_BY_ONE = 2000000, MOST_ASKED = 8000000 };
+enum { MOST_ASKED_BY_ONE = 3000000, MOST_ASKED = 10000000 };
 
 // Instructions that may be planned to find out what is needed at the least: a second, mostly.
 enum { MOST_PLANNED = 50000, MOST_ASKED_TO_LEARN = 2000000 };
 
 // What an attempt does with a step that does not fit. Near: the loop ends at the step, or as little behind it as helps,
-// and fits. Deep: it ends where it leaves least to do and takes in all that it can; its body is tiled in turn.
-typedef enum tile_reach { REACH_NEAR, REACH_DEEP, REACHES } tile_reach;
+// and fits. Deep: it ends where it leaves least to do and takes in all that it can; its body is tiled in turn. Hard:
+// deep for those steps that do not fit in a near loop, which come first; the others' loops are near.
+typedef enum tile_reach { REACH_NEAR, REACH_DEEP, REACH_HARD, REACHES } tile_reach;
 
-static const char *const reach_names[] = {"near", "deep"};
+static const char *const reach_names[] = {"near", "deep", "hard"};
 
 typedef struct tile_manner {
   double share;  // of the limit, that estimates are held to
@@ -36,10 +37,11 @@ typedef struct tile_manner {
 } tile_manner;
 
 // In the order in which they are tried; those with more than all come last, for estimates that are too high.
-static const tile_manner attempts[] = {{1.0, REACH_NEAR},  {1.0, REACH_NEAR},  {1.0, REACH_DEEP},  {1.0, REACH_NEAR},
-                                       {0.85, REACH_DEEP}, {0.85, REACH_NEAR}, {0.7, REACH_NEAR},  {0.7, REACH_DEEP},
-                                       {0.5, REACH_NEAR},  {0.35, REACH_NEAR}, {0.35, REACH_DEEP}, {0.2, REACH_NEAR},
-                                       {0.1, REACH_NEAR},  {1.15, REACH_NEAR}, {1.5, REACH_NEAR}};
+static const tile_manner attempts[] = {{1.0, REACH_NEAR},  {1.0, REACH_NEAR},  {1.0, REACH_HARD},  {1.0, REACH_DEEP},
+                                       {1.0, REACH_NEAR},  {0.85, REACH_HARD}, {0.85, REACH_DEEP}, {0.85, REACH_NEAR},
+                                       {0.7, REACH_NEAR},  {0.7, REACH_DEEP},  {0.5, REACH_NEAR},  {0.35, REACH_NEAR},
+                                       {0.35, REACH_DEEP}, {0.2, REACH_NEAR},  {0.1, REACH_NEAR},  {1.15, REACH_NEAR},
+                                       {1.5, REACH_NEAR}};
 enum { ATTEMPTS = sizeof attempts / sizeof *attempts };
 
 // What the loop of a name took more than was estimated, at its worst step: over all earlier attempts, and in this one.
@@ -53,6 +55,8 @@ typedef struct supertiling {
   arena *arena;        // of what attempts learn
   ptr_map done;        // bodies of loops, and tiles beside them, that were made to fit: the name of what is tiled
   str_map excess;      // by such a name: loop_excess *
+  ptr_map choices;     // by bottom: a known_choice, of this round
+  ptr_map hard;        // bottoms of this round's steps that no near loop helps; with REACH_HARD
   ptr_map kept;        // values that were looked at in this round, to be computed again
   fuse_groups groups;  // of the round at hand
   text tiled;          // the report of the attempt at hand
@@ -171,9 +175,22 @@ static tile_budget budget_of(const supertiling *t, double share, const instructi
                        .across = bytes_across(step) + (excess ? excess->earlier : 0)};
 }
 
-static bool try_bottom(const supertiling *t, tile_search *s, double share, tile_try *x) {
-  const tile_budget budget = budget_of(t, share, x->bottom, x->step);
-  return tile_choice_find(s, x->bottom, &budget, &x->group);
+// What was found for a bottom since the last loop was made.
+typedef struct known_choice {
+  bool is_found;
+  tile_group group;
+} known_choice;
+
+static bool try_bottom(supertiling *t, tile_search *s, double share, tile_try *x) {
+  known_choice *known = ptr_map_get(&t->choices, x->bottom);
+  if (!known) {
+    const tile_budget budget = budget_of(t, share, x->bottom, x->step);
+    known = arena_new(s->arena, known_choice);
+    known->is_found = tile_choice_find(s, x->bottom, &budget, &known->group);
+    ptr_map_put(s->arena, &t->choices, x->bottom, known);
+  }
+  x->group = known->group;
+  return known->is_found;
 }
 
 static bool is_free(const supertiling *t, const tile_search *s, const instruction *i) {
@@ -183,7 +200,7 @@ static bool is_free(const supertiling *t, const tile_search *s, const instructio
 
 // A step whose operation cannot be made to fit alone may do so as a producer of what needs its result: what lives
 // beside it is then part of the loop, too.
-static bool find_group(const supertiling *t, tile_search *s, double share, tile_try *out) {
+static bool find_group(supertiling *t, tile_search *s, double share, tile_try *out) {
   bool found = try_bottom(t, s, share, out);
   tile_try next = *out;
   for (int k = 0; k < MOST_BEHIND && !(found && out->group.fits); k++) {
@@ -208,6 +225,7 @@ static bool is_unread(const tile_search *s, const instruction *user) {
 typedef struct remaining {
   const supertiling *tiling;
   const tile_search *search;
+  bool hard_alone;  // others have near loops of their own
 } remaining;
 
 // Of the largest step of the computation that does not fit and that the group does not compute in place of it.
@@ -222,15 +240,17 @@ static int64_t bytes_left(const void *argument, const tile_group *g) {
     const plan_step *x = &r->search->steps->steps.data[k];
     if (x->footprint_bytes <= most || step_fits(r->tiling, x) || !x->bottom) continue;
     if (x->bottom->parent != g->bottom->parent || ptr_map_has(&r->search->dead, x->bottom)) continue;
+    if (r->hard_alone && !ptr_map_has(&r->tiling->hard, x->bottom)) continue;
     if (!ptr_map_has(&covered, x->bottom)) most = x->footprint_bytes;
   }
   return most;
 }
 
 // The loop around the step that leaves least to do, of all that end at it or behind it.
-static bool find_deep(const supertiling *t, tile_search *s, double share, tile_try *x) {
-  const remaining of = {t, s};
+static bool find_deep(const supertiling *t, tile_search *s, tile_manner how, tile_try *x) {
+  const remaining of = {t, s, how.reach == REACH_HARD};
   const tile_choice_rest rest = {x->bottom, bytes_left, &of};
+  const int64_t bytes = x->step->footprint_bytes;
   tile_try next = *x;
   bool found = false;
   int64_t least = INT64_MAX;
@@ -239,13 +259,13 @@ static bool find_deep(const supertiling *t, tile_search *s, double share, tile_t
     if (k > 0) next.bottom = next_stored(s, next.bottom);
     next.step = next.bottom ? plan_steps_of(s->steps, next.bottom) : NULL;
     if (!next.step || !is_free(t, s, next.bottom)) break;
-    const tile_budget budget = budget_of(t, share, next.bottom, next.step);
+    const tile_budget budget = budget_of(t, how.share, next.bottom, next.step);
     if (!tile_choice_find_deep(s, next.bottom, &rest, &budget, &best, &least)) continue;
     *x = next;
     found = true;
   }
   if (found) x->group = best;
-  return found;
+  return found && best.least_bytes < bytes;
 }
 
 // Members that nobody else needs: consumers come before producers.
@@ -267,6 +287,7 @@ static heddle_status make_loop(supertiling *t, tile_search *s, tile_try *x) {
   log_print(2, "%s, the step takes %lld bytes: " STR_FMT, group->fits ? "fits" : "closest",
             (long long)x->step->footprint_bytes, STR_ARG(((str){t->tiled.data + told, t->tiled.size - told})));
   TRY(tile_loop_make(s, group, &body));
+  t->choices = (ptr_map){0};
   arena *a = c->module->arena;
   str *name = arena_new(t->arena, str);
   *name = str_copy(t->arena, x->bottom->name);
@@ -334,8 +355,8 @@ static heddle_status tile_step(supertiling *t, tile_search *s, const plan_step *
   }
   tile_try x = {.bottom = step->bottom && step->bottom->parent ? tile_choice_bottom(step->bottom) : NULL, .step = step};
   if (!is_free(t, s, x.bottom)) return status_ok();
-  const bool is_found = !is_small(t, step) &&
-                        (how.reach == REACH_DEEP ? find_deep(t, s, how.share, &x) : find_group(t, s, how.share, &x));
+  const bool is_deep = how.reach == REACH_DEEP || (how.reach == REACH_HARD && ptr_map_has(&t->hard, step->bottom));
+  const bool is_found = !is_small(t, step) && (is_deep ? find_deep(t, s, how, &x) : find_group(t, s, how.share, &x));
   if (!is_found) return compute_again(t, s, x.bottom, how.share, changed);
   *changed = true;
   return make_loop(t, s, &x);
@@ -356,15 +377,41 @@ static bool drop_calls(const tile_search *s, module *m) {
   return any;
 }
 
+// Steps that no near loop helps get their loops before the others close the way to them, the largest first.
+static heddle_status tile_hard_steps(supertiling *t, tile_search *s, tile_manner how, bool *changed) {
+  const plan_steps *steps = s->steps;
+  VEC(const plan_step *) hard = {0};
+  t->hard = (ptr_map){0};
+  for (int k = 0; k < steps->steps.size; k++) {
+    const plan_step *step = &steps->steps.data[k];
+    tile_try x = {.bottom = step->bottom && step->bottom->parent ? tile_choice_bottom(step->bottom) : NULL,
+                  .step = step};
+    if (step_fits(t, step) || is_small(t, step) || !is_free(t, s, x.bottom)) continue;
+    if (find_group(t, s, how.share, &x) && x.group.fits) continue;
+    ptr_map_put(s->arena, &t->hard, step->bottom, s);
+    vec_push(s->arena, &hard, step);
+  }
+  for (int n = 0; n < hard.size; n++) {
+    int worst = n;
+    for (int k = n + 1; k < hard.size; k++)
+      if (hard.data[k]->footprint_bytes > hard.data[worst]->footprint_bytes) worst = k;
+    const plan_step *step = hard.data[worst];
+    hard.data[worst] = hard.data[n];
+    TRY(tile_step(t, s, step, how, changed));
+  }
+  return status_ok();
+}
+
 static heddle_status run_round(supertiling *t, arena *scratch, module *m, const lhlo_program *plan, tile_manner how,
                                bool *changed) {
   plan_steps steps;
-  t->kept = (ptr_map){0};
+  t->kept = t->choices = (ptr_map){0};
   plan_steps_find(scratch, m, plan, &steps);
   fuse_groups_mark(scratch, &steps, &t->groups);
   region_maps maps = {.arena = scratch, .asked = t->asked};
   tile_search s = {.arena = scratch, .steps = &steps, .maps = &maps, .exact = t->options->exact, .taken = &t->done};
   for (int k = 0; k < m->computations.size; k++) tile_search_number(&s, m->computations.data[k]);
+  if (how.reach == REACH_HARD) TRY(tile_hard_steps(t, &s, how, changed));
   for (int k = steps.steps.size; k-- > 0;) {
     const plan_step *step = &steps.steps.data[k];
     if (step_fits(t, step) || maps.asked >= t->most_asked) continue;
@@ -477,7 +524,7 @@ static bool is_repeated(int k, const int *known) {
 // All attempts. The module is taken over if it fits.
 static heddle_status search(supertiling *t, module *m, bool *fit) {
   int known[ATTEMPTS] = {0}, lessons = 0;
-  bool found[REACHES] = {true, true};
+  bool found[REACHES] = {true, true, true};
   for (int k = 0; !*fit && k < ATTEMPTS && t->asked < MOST_ASKED; k++) {
     const tile_manner how = attempts[k];
     known[k] = lessons += settle_excess(t);

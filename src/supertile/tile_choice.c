@@ -69,11 +69,16 @@ static void take_even(const probe *p, int64_t size, int64_t fitting, tile_group 
   if (even < fitting && try_tile(p, even, &g)) *best = g;
 }
 
-// Halves the tile until it fits, then grows it again. Where none fits *best is the smallest.
+// Halves the tile until it fits, then grows it again. Where none fits *best is the smallest. That is looked at first:
+// most searches end there.
 static bool largest_tile(const probe *p, tile_group *best) {
   const int64_t size = tile_group_dim_size(p->bottom, p->dim);
   int64_t fitting = 0, failing = size;
   tile_group g = {0};
+  if (!try_tile(p, 1, &g) && g.members.size > 0) {
+    *best = g;
+    return false;
+  }
   for (int64_t turns = 2; turns < 2 * size; turns *= 2) {
     const int64_t tile = (size + turns - 1) / turns;
     if (try_tile(p, tile, &g)) {
@@ -257,6 +262,7 @@ void tile_choice_print(text *out, const fuse_groups *groups, const tile_group *g
               (long long)g->needed_bytes);
   if (g->repeated > 1.0001) text_printf(out, "; %.2f times the work", g->repeated);
   const bool is_float = dtype_is_float(array_of(g->bottom)->dtype);
+  if (g->taken_over) text_printf(out, "; in place of " STR_FMT, STR_ARG(g->taken_over->name));
   if (g->is_sum && is_float) text_puts(out, "; sums in another order");
   text_puts(out, "\n");
   for (int k = 1; k < g->outputs.size; k++) {

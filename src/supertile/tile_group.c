@@ -354,6 +354,54 @@ static int64_t first_inside(growth *g, int64_t from, int step, region_answer *an
   return -1;
 }
 
+// --- in place
+
+// Whether somebody outside reads what the instruction has computed there. `gone` are members that only the loop
+// computes.
+static bool is_read_outside(const tile_search *s, const ptr_map *gone, const instruction *i) {
+  for (int u = 0; u < i->users.size; u++)
+    if (!ptr_map_has(gone, i->users.data[u]) && !ptr_map_has(&s->dead, i->users.data[u])) return true;
+  return i == i->parent->root || i->control_predecessors.size > 0;
+}
+
+// Whether each turn reads of the array what it then writes of the bottom, and nothing else.
+static bool is_read_where_written(tile_search *s, const tile_group *g, const instruction *array) {
+  const region *written = &g->members.data[g->outputs.data[0].member].region;
+  for (int k = 0; k < g->members.size; k++) {
+    const tile_member *m = &g->members.data[k];
+    for (int o = 0; o < m->instruction->operand_count; o++) {
+      region in;
+      if (m->instruction->operands[o] != array) continue;
+      if (m->operands[o] >= 0 || tile_group_operand(s, g, m, g->inside, o, &in) != REGION_FOUND) return false;
+      if (!region_equal(&in, written)) return false;
+    }
+  }
+  return true;
+}
+
+static bool has_memory_of_its_own(const tile_search *s, const instruction *i) {
+  const bool is_name = i->opcode == HLO_GET_TUPLE_ELEMENT && i->operands[0]->opcode == HLO_PARAMETER;
+  return i->opcode != HLO_PARAMETER && i->opcode != HLO_CONSTANT && i->opcode != HLO_BITCAST && !is_name &&
+         plan_steps_is_temporary(s->steps, i);
+}
+
+// A residual that nobody reads behind the loop is overwritten tile by tile.
+static void take_over(tile_search *s, tile_group *g) {
+  const instruction *bottom = g->bottom;
+  ptr_map gone = {0};
+  if (g->outputs.size > 1 || g->is_sum || !shape_is_array(bottom->shape)) return;
+  for (int k = 0; k < g->members.size; k++) {
+    instruction *i = g->members.data[k].instruction;
+    if (i == bottom || !is_read_outside(s, &gone, i)) ptr_map_put(s->arena, &gone, i, g);
+  }
+  for (int k = 0; k < g->externals.size && !g->taken_over; k++) {
+    instruction *x = g->externals.data[k];
+    if (!shape_is_array(x->shape) || x->shape->dtype != bottom->shape->dtype) continue;
+    if (!shape_same_dims(x->shape, bottom->shape) || !has_memory_of_its_own(s, x)) continue;
+    if (!is_read_outside(s, &gone, x) && is_read_where_written(s, g, x)) g->taken_over = x;
+  }
+}
+
 static bool has_sum(const tile_group *g) {
   for (int k = 0; k < g->outputs.size; k++)
     if (g->outputs.data[k].is_sum) return true;
@@ -390,7 +438,9 @@ static bool grow_tiles(tile_search *s, instruction *bottom, int dim, int64_t til
     answer = grow(&g);
   }
   if (answer != REGION_FOUND || (has_sum(out) && out->inside.first == 0) || !has_border_tiles(s, out)) return false;
-  return tile_group_regions(s, out, tile_group_full(out), out->inside) == REGION_FOUND;
+  if (tile_group_regions(s, out, tile_group_full(out), out->inside) != REGION_FOUND) return false;
+  take_over(s, out);
+  return true;
 }
 
 // Where an operation does not allow tiles of that size, it stays outside, or there is no group.
@@ -439,7 +489,8 @@ typedef struct read_part {
 
 // What one step takes beside the members' tiles. A library's slices are copied one after the other in front of it.
 typedef struct step_bytes {
-  int64_t resident;       // read where it lies
+  int64_t resident;       // read where it lies, and not counted as whole
+  int64_t read;           // read where it lies, whether counted as whole or not
   int64_t copied;         // copies that the library reads
   int64_t largest_slice;  // of what such copies are made of, where that is resident
 } step_bytes;
@@ -505,6 +556,7 @@ static void add_external_part(estimate *e, int member, int operand) {
     if (resident > beside->largest_slice) beside->largest_slice = resident;
   } else {
     beside->resident += resident;
+    beside->read += bytes;
   }
 }
 
@@ -568,7 +620,7 @@ static void walk_steps(estimate *e) {
     }
     raise(&g->least_bytes, live);
     raise(&g->operation_bytes, live + beside->copied + beside->resident);
-    raise(&g->touched_bytes, touched + beside->copied + beside->resident);
+    raise(&g->touched_bytes, touched + beside->copied + beside->read);
   }
 }
 
@@ -602,7 +654,7 @@ void tile_group_estimate(tile_search *s, tile_group *g, int64_t across) {
   int64_t whole = across + LOOP_BYTES;
   for (int k = 0; k < g->externals.size; k++) {
     const instruction *x = g->externals.data[k];
-    if (plan_steps_is_temporary(s->steps, x)) whole += whole_bytes(x);
+    if (plan_steps_is_temporary(s->steps, x) && x != g->taken_over) whole += whole_bytes(x);
   }
   for (int k = 0; k < g->outputs.size; k++) {
     const instruction *x = g->outputs.data[k].instruction;

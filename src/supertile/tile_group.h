@@ -42,6 +42,7 @@ typedef struct tile_group {
   region_turns inside;         // those that are one loop; the others are computed on their own
   VEC(tile_member) members;    // consumers before producers
   instruction_list externals;  // what is read from outside, but for scalar constants
+  instruction *taken_over;     // of them, that in whose memory the bottom is written; null: none
   bool fits;                   // nothing in the loop has to be tiled once more
   int stored_count;            // of the members, without the outputs
   // Estimates.

@@ -158,8 +158,10 @@ static void write_tiles(const piece *p, instruction **values) {
 
 static heddle_status add_lone_tile(tile_search *s, tile_group *g, int64_t turn, instruction **values) {
   piece p = {.search = s, .group = g, .to = builder_for(g->bottom), .is_first = turn == 0};
-  for (int k = 0; k < g->externals.size; k++)
-    ptr_map_put(s->arena, &p.outside, g->externals.data[k], g->externals.data[k]);
+  for (int k = 0; k < g->externals.size; k++) {
+    instruction *x = g->externals.data[k];
+    ptr_map_put(s->arena, &p.outside, x, x == g->taken_over ? values[0] : x);
+  }
   TRY(compute(&p, (region_dim){g->tile * turn, 0, turn < g->turns ? g->tile : g->remainder}));
   write_tiles(&p, values);
   return status_ok();
@@ -176,7 +178,7 @@ static computation *make_condition(const builder *b, const shape *state, int64_t
   return c;
 }
 
-// State: the turn, the values, the externals.
+// State: the turn, the values, the externals. What is taken over is a value.
 static heddle_status make_body(tile_search *s, tile_group *g, const builder *b, const shape *state,
                                const instruction_list *externals, computation **out) {
   computation *c = *out = module_add_computation(b->computation->module, STR("tile_body"));
@@ -187,6 +189,7 @@ static heddle_status make_body(tile_search *s, tile_group *g, const builder *b, 
   const int count = value_count_of_all(g);
   for (int k = 0; k < externals->size; k++)
     ptr_map_put(s->arena, &p.outside, externals->data[k], elements[1 + count + k]);
+  if (g->taken_over) ptr_map_put(s->arena, &p.outside, g->taken_over, elements[1]);
   p.turn = elements[0];
   TRY(compute(&p, tile_group_full(g)));
   write_tiles(&p, elements + 1);
@@ -198,7 +201,9 @@ static heddle_status make_body(tile_search *s, tile_group *g, const builder *b, 
 static heddle_status add_loop(tile_search *s, tile_group *g, instruction **values, computation **body) {
   const builder b = builder_for(g->bottom);
   const int count = value_count_of_all(g);
-  const instruction_list externals = g->externals;
+  instruction_list externals = {0};
+  for (int k = 0; k < g->externals.size; k++)
+    if (g->externals.data[k] != g->taken_over) vec_push(s->arena, &externals, g->externals.data[k]);
   const int size = 1 + count + externals.size;
   instruction **elements = arena_array(s->arena, instruction *, size);
   elements[0] = builder_scalar_int(&b, DTYPE_S32, g->inside.first);
@@ -228,7 +233,7 @@ static void allocate_all(const builder *b, const tile_group *g, instruction **va
   for (int k = 0; k < g->outputs.size; k++) {
     const tile_output *o = &g->outputs.data[k];
     for (int v = 0; v < value_count(o); v++, values++)
-      if (!o->is_sum) *values = allocate(b, value_shape(o, v));
+      if (!o->is_sum) *values = g->taken_over ? g->taken_over : allocate(b, value_shape(o, v));
   }
 }
 
