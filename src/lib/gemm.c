@@ -321,6 +321,9 @@ heddle_status gemm_plan_make(const lib_call *call, gemm_plan *plan) {
 // --- scratch memory: for each thread two tiles, a tile of sums and one of its exact sums, and a row of the bias;
 // behind them the packed left side, and the sums of the parts of the depth.
 
+// Whether the sides change places: not if the right one was packed beforehand.
+static bool is_turned(const gemm_plan *p) { return p->transpose_rhs && !p->kept; }
+
 typedef struct room {
   int64_t lhs, rhs, products, sums, bias, all;  // offsets in one thread's share, and its size
   int64_t packed;                               // bytes behind all threads' shares
@@ -336,9 +339,9 @@ static room room_of(const gemm_plan *p) {
   if (p->is_streamed) {
     int64_t whole[3];
     size_of(p, whole);
-    r.bias = aligned(gemm_stream_room(whole, p->transpose_rhs) * size);
+    r.bias = aligned(gemm_stream_room(whole, is_turned(p)) * size);
     r.all = r.bias + (p->has_bias ? aligned(size * p->tile_columns) : 0);
-    r.packed = aligned(gemm_stream_packed(whole, p->transpose_rhs) * size);
+    r.packed = aligned(gemm_stream_packed(whole, is_turned(p)) * size);
     return r;
   }
   if (p->copies_lhs) r.rhs = aligned(size * (p->tile_rows + 16) * (depth + 16));
@@ -358,6 +361,35 @@ int64_t gemm_plan_scratch(const gemm_plan *plan, int threads) {
   const int64_t sums = parts * plan->batch * plan->rows * plan->columns * work_size(products_of(plan));
   const room r = room_of(plan);
   return r.all * threads_for(plan, threads) + r.packed + sums;
+}
+
+// --- right sides that are packed once
+
+typedef struct keeping {
+  const gemm_plan *plan;
+  const float *rhs;
+  float *kept;
+} keeping;
+
+static void keep_groups(void *argument, int64_t begin, int64_t end) {
+  const keeping *k = argument;
+  const gemm_plan *p = k->plan;
+  const gemm_matrix rhs = {k->rhs + p->rhs.offset, p->rhs.leading, p->transpose_rhs};
+  int64_t size[3];
+  size_of(p, size);
+  for (int64_t group = begin; group < end; group++) gemm_stream_keep(size, &rhs, group, k->kept);
+}
+
+int64_t gemm_plan_kept_bytes(const gemm_plan *plan) {
+  int64_t size[3];
+  size_of(plan, size);
+  return plan->is_streamed ? gemm_stream_kept(size) * (int64_t)sizeof(float) : 0;
+}
+
+void gemm_plan_keep(gemm_plan *plan, int threads, const float *rhs, float *kept) {
+  keeping k = {plan, rhs, kept};
+  pool_run(threads, int64_ceil_div(plan->columns, GEMM_STREAM_COLUMNS), keep_groups, &k);
+  plan->kept = kept;
 }
 
 // --- tiles
@@ -493,10 +525,14 @@ static gemm_sums sums_of(const product *x, const tile *t) {
 
 static void multiply_streamed(const product *x, const tile *t, int64_t begin, int64_t end, const gemm_sums *sums) {
   const gemm_plan *p = x->plan;
-  const gemm_matrix rhs = rhs_tile(x, t, begin, end - begin);
   const gemm_stream_tile part = {t->columns, begin, end};
   int64_t size[3];
   size_of(p, size);
+  if (p->kept) {
+    gemm_stream_kept_product(size, &part, x->packed, p->kept + t->column * p->depth, sums, (float *)t->scratch);
+    return;
+  }
+  const gemm_matrix rhs = rhs_tile(x, t, begin, end - begin);
   gemm_stream_product(size, &part, x->packed, &rhs, sums, (float *)t->scratch);
 }
 
@@ -579,14 +615,14 @@ static void pack_parts(void *argument, int64_t begin, int64_t end) {
   const gemm_matrix lhs = {(const float *)a->data + member_at(p, &p->lhs, 0), p->lhs.leading, p->transpose_lhs};
   int64_t size[3];
   size_of(p, size);
-  for (int64_t part = begin; part < end; part++) gemm_stream_pack(size, p->transpose_rhs, &lhs, part, x->packed);
+  for (int64_t part = begin; part < end; part++) gemm_stream_pack(size, is_turned(p), &lhs, part, x->packed);
 }
 
 static void pack_left(product *x) {
   int64_t size[3];
   size_of(x->plan, size);
   x->packed = (float *)((char *)x->call->scratch + x->room.all * x->threads);
-  pool_run(x->threads, gemm_stream_parts(size, x->plan->transpose_rhs), pack_parts, x);
+  pool_run(x->threads, gemm_stream_parts(size, is_turned(x->plan)), pack_parts, x);
 }
 
 static void do_tiles(void *argument, int64_t begin, int64_t end) {

@@ -32,6 +32,7 @@ typedef struct gemm_plan {
   bool has_bias, has_relu;
   bool copies_lhs, copies_rhs;  // tiles are widened or packed before they are multiplied
   bool is_streamed;             // by gemm_stream
+  const float *kept;            // by which the right side was packed beforehand; null: it was not
   bool copies_sums;             // tiles of sums lie in scratch memory and are narrowed from there
   int64_t group;                // members of the batch that make a group
   gemm_strides lhs, rhs, result;
@@ -61,6 +62,12 @@ int64_t gemm_operand_elements(const lib_call *call, int operand);
 
 // Bytes of scratch memory that a call on so many threads wants.
 int64_t gemm_plan_scratch(const gemm_plan *plan, int threads);
+
+// For products whose right side is the same in every call: bytes that it takes packed, 0 if the plan does not gain by
+// that. gemm_plan_keep packs it, given operand 1's data, to `kept`, which lies at a multiple of 64 bytes and must
+// outlive the plan; scratch memory is to be asked for again, and calls' operands[1] is not looked at from then on.
+int64_t gemm_plan_kept_bytes(const gemm_plan *plan);
+void gemm_plan_keep(gemm_plan *plan, int threads, const float *rhs, float *kept);
 
 // `call` is of the shapes that the plan was made for, with data and scratch memory. Fails only when a library has no
 // memory left.

@@ -8,8 +8,9 @@
 enum { LINE = 64 };
 
 struct gemm_kept {
-  convolution_onednn *convolution;
+  convolution_onednn *convolution;  // null: `streamed` has the packed side
   const gemm_plan *plan;
+  gemm_plan streamed;
   int threads;
   size_t packed_bytes;
   void *packed;
@@ -21,6 +22,7 @@ struct gemm_kept {
 enum { LEAST_ROWS = 5, MOST_ROWS = 24, LEAST_ELEMENTS = 1 << 17 };
 
 bool gemm_kept_pays(const lib_call *call, const gemm_plan *p) {
+  if (gemm_plan_kept_bytes(p) > 0) return p->depth * p->columns >= LEAST_ELEMENTS;
   bool is_plain = p->work == WORK_F32 && p->batch == 1 && !p->transpose_lhs && p->lhs.leading == p->depth &&
                   p->result.leading == p->columns && call->results[0].type == DTYPE_F32;
   for (int k = 0; k < call->operand_count; k++) is_plain &= call->operands[k].type == DTYPE_F32;
@@ -49,21 +51,35 @@ static convolution_form form_of(const gemm_plan *p) {
                             .output_order = {0, 1, 2}};
 }
 
+static heddle_status take(gemm_kept *k, int64_t bytes) {
+  k->packed_bytes = (size_t)(bytes + LINE - 1) / LINE * LINE;
+  k->packed = host_take(k->packed_bytes, LINE);
+  if (k->packed) return status_ok();
+  return status_error(HEDDLE_OUT_OF_MEMORY, "no %zu bytes for a product's right side", k->packed_bytes);
+}
+
+static heddle_status make_streamed(arena *a, const gemm_plan *p, int threads, const void *rhs, gemm_kept **out) {
+  gemm_kept *k = arena_new(a, gemm_kept);
+  *k = (gemm_kept){.plan = &k->streamed, .streamed = *p, .threads = threads};
+  TRY(take(k, gemm_plan_kept_bytes(p)));
+  gemm_plan_keep(&k->streamed, threads, rhs, k->packed);
+  *out = k;
+  return status_ok();
+}
+
 heddle_status gemm_kept_make(arena *a, const gemm_plan *p, int threads, const void *rhs, gemm_kept **out) {
   const convolution_form form = form_of(p);
   const int64_t across = p->transpose_rhs ? 1 : p->rhs.leading, along = p->transpose_rhs ? p->rhs.leading : 1;
   const int64_t strides[CONVOLUTION_MAX_RANK] = {p->depth * p->columns, across, along};
   *out = NULL;
+  if (gemm_plan_kept_bytes(p) > 0) return make_streamed(a, p, threads, rhs, out);
   TRY(external_need(EXTERNAL_ONEDNN));
   convolution_onednn *convolution = convolution_onednn_make(a, &form, strides);
   if (!convolution) return status_ok();
   gemm_kept *k = arena_new(a, gemm_kept);
   *k = (gemm_kept){.convolution = convolution, .plan = p, .threads = threads};
-  k->packed_bytes = (size_t)(convolution_onednn_packed_bytes(convolution) + LINE - 1) / LINE * LINE;
-  k->packed = host_take(k->packed_bytes, LINE);
-  heddle_status s =
-      k->packed ? convolution_onednn_pack(convolution, threads, (const float *)rhs + p->rhs.offset, k->packed)
-                : status_error(HEDDLE_OUT_OF_MEMORY, "no %zu bytes for a product's right side", k->packed_bytes);
+  heddle_status s = take(k, convolution_onednn_packed_bytes(convolution));
+  if (status_is_ok(s)) s = convolution_onednn_pack(convolution, threads, (const float *)rhs + p->rhs.offset, k->packed);
   if (status_is_ok(s)) *out = k;
   else gemm_kept_release(k);
   return s;
@@ -71,13 +87,17 @@ heddle_status gemm_kept_make(arena *a, const gemm_plan *p, int threads, const vo
 
 void gemm_kept_release(gemm_kept *k) {
   host_give(k->packed, k->packed_bytes, LINE);
-  convolution_onednn_release(k->convolution);
+  if (k->convolution) convolution_onednn_release(k->convolution);
 }
 
-int64_t gemm_kept_scratch(const gemm_kept *k) { return convolution_onednn_scratch(k->convolution, k->threads); }
+int64_t gemm_kept_scratch(const gemm_kept *k) {
+  return k->convolution ? convolution_onednn_scratch(k->convolution, k->threads)
+                        : gemm_plan_scratch(k->plan, k->threads);
+}
 
 heddle_status gemm_kept_execute(const gemm_kept *k, const lib_call *call) {
   const gemm_plan *p = k->plan;
+  if (!k->convolution) return gemm_plan_execute(p, call);
   const convolution_onednn_arrays arrays = {
       .input = (const float *)call->operands[0].data + p->lhs.offset,
       .packed = k->packed,

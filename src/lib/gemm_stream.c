@@ -29,6 +29,7 @@ enum {
   ROWS = 13,                             // of a block
   LEAST_BLOCKS = 4,                      // during which a piece is copied
   PIECE = 48,                            // terms of a strip, of which two lie in the first-level cache with the rows
+  KEPT_PIECE = 128,                      // of a strip that is not copied
   TERMS = 64,                            // of a column
   COPIED = TERMS + 16,  // from one copied row to the next, so that rows keep out of each other's cache sets
   SLOT = 4,             // terms between which something is copied
@@ -139,6 +140,9 @@ void gemm_stream_pack(const int64_t size[static 3], bool transpose_rhs, const ge
 
 // --- what is copied and fetched beside the multiplications
 
+// Strips are copied; columns' terms are copied; strips lie as they are read.
+typedef enum way { STRIPS_COPIED, TERMS_COPIED, STRIPS_KEPT, WAYS } way;
+
 typedef struct ahead {
   const float *from, *fetched;
   float *to;
@@ -149,24 +153,30 @@ typedef struct ahead {
 } ahead;
 
 // A row of a strip, or of the terms of a column; as many lines are fetched.
-AVX512 INLINE void copy_row(bool is_turned, ahead *a) {
-  const int vectors = is_turned ? TERMS / LANES : STRIP / LANES;
+AVX512 INLINE void copy_row(way w, ahead *a) {
+  const int vectors = w == TERMS_COPIED ? TERMS / LANES : STRIP / LANES;
 #pragma GCC unroll 4
   for (int v = 0; v < vectors; v++) {
-    _mm_prefetch((const char *)(a->fetched + v * LANES), _MM_HINT_T1);
+    const char *line = (const char *)(a->fetched + v * LANES);
+    if (w == STRIPS_KEPT) {
+      _mm_prefetch(line, _MM_HINT_T0);
+      continue;
+    }
+    _mm_prefetch(line, _MM_HINT_T1);
     _mm512_store_ps(a->to + v * LANES, _mm512_maskz_loadu_ps(a->masks[v], a->from + v * LANES));
   }
-  a->from += a->leading;
-  a->to += is_turned ? COPIED : STRIP;
   a->fetched += vectors * LANES;
+  if (w == STRIPS_KEPT) return;
+  a->from += a->leading;
+  a->to += w == TERMS_COPIED ? COPIED : STRIP;
   a->left -= vectors;
   if (a->left > 0) return;
   a->left = a->lines;
   a->fetched += a->leading - a->lines * LANES;
 }
 
-AVX512 static void copy_rest(bool is_turned, ahead *a) {
-  for (; a->rows > 0; a->rows--) copy_row(is_turned, a);
+AVX512 static void copy_rest(way w, ahead *a) {
+  for (; a->rows > 0; a->rows--) copy_row(w, a);
 }
 
 // --- blocks in registers
@@ -191,7 +201,8 @@ AVX512 INLINE void add_term(int count, bool is_turned, const float *rows, const 
 
 // `count` rows, a constant of each caller. What is copied is kept in registers, too: what is computed for it takes
 // turns from the multiplications.
-AVX512 INLINE void multiply_count(int count, bool is_turned, const block *b, ahead *all) {
+AVX512 INLINE void multiply_count(int count, way w, const block *b, ahead *all) {
+  const bool is_turned = w == TERMS_COPIED;
   const int step = is_turned ? 1 : ROWS;
   const float *rows = b->rows, *columns = b->columns;
   ahead a = *all;
@@ -206,7 +217,7 @@ AVX512 INLINE void multiply_count(int count, bool is_turned, const block *b, ahe
 #pragma GCC unroll 4
     for (int n = 0; n < SLOT; n++) add_term(count, is_turned, rows + n * step, columns + n * STRIP, sums);
     if (a.rows <= 0) continue;
-    copy_row(is_turned, &a);
+    copy_row(w, &a);
     a.rows--;
   }
   for (; k < b->depth; k++, rows += step, columns += STRIP) add_term(count, is_turned, rows, columns, sums);
@@ -220,9 +231,10 @@ AVX512 INLINE void multiply_count(int count, bool is_turned, const block *b, ahe
 
 typedef void (*multiply_fn)(const block *b, ahead *a);
 
-#define MULTIPLY(count)                                                                                 \
-  AVX512 static void multiply_##count(const block *b, ahead *a) { multiply_count(count, false, b, a); } \
-  AVX512 static void multiply_turned_##count(const block *b, ahead *a) { multiply_count(count, true, b, a); }
+#define MULTIPLY(count)                                                                                                \
+  AVX512 static void multiply_strips_##count(const block *b, ahead *a) { multiply_count(count, STRIPS_COPIED, b, a); } \
+  AVX512 static void multiply_terms_##count(const block *b, ahead *a) { multiply_count(count, TERMS_COPIED, b, a); }   \
+  AVX512 static void multiply_kept_##count(const block *b, ahead *a) { multiply_count(count, STRIPS_KEPT, b, a); }
 MULTIPLY(1)
 MULTIPLY(2)
 MULTIPLY(3)
@@ -236,11 +248,11 @@ MULTIPLY(10)
 MULTIPLY(11)
 MULTIPLY(12)
 MULTIPLY(13)
-#define BOTH(count) [count] = {multiply_##count, multiply_turned_##count}
-static const multiply_fn multiply[ROWS + 1][2] = {BOTH(1), BOTH(2), BOTH(3),  BOTH(4),  BOTH(5),  BOTH(6), BOTH(7),
-                                                  BOTH(8), BOTH(9), BOTH(10), BOTH(11), BOTH(12), BOTH(13)};
+#define ALL(count) [count] = {multiply_strips_##count, multiply_terms_##count, multiply_kept_##count}
+static const multiply_fn multiply[ROWS + 1][WAYS] = {ALL(1), ALL(2), ALL(3),  ALL(4),  ALL(5),  ALL(6), ALL(7),
+                                                     ALL(8), ALL(9), ALL(10), ALL(11), ALL(12), ALL(13)};
 
-static void multiply_block(int64_t rows, bool is_turned, const block *b, ahead *a) { multiply[rows][is_turned](b, a); }
+static void multiply_block(int64_t rows, way w, const block *b, ahead *a) { multiply[rows][w](b, a); }
 
 // How many of the terms that are left make a block: the last two share theirs.
 static int64_t block_depth(int64_t left) {
@@ -326,34 +338,51 @@ AVX512 static void store_sums(const walk *w, const place *p, const float *sums) 
     }
 }
 
-static void multiply_piece(const walk *w, const place *p, const float *piece, ahead *a) {
+// `terms` terms of a strip by all rows.
+static void multiply_piece(const walk *w, way way, const place *p, int64_t terms, const block *first, ahead *a) {
   const units *u = &w->left;
-  const int64_t terms = terms_of(p);
-  float *sums = w->sums + p->strip * u->rows * STRIP;
   for (int64_t unit = 0; unit < u->count; unit++) {
-    const int64_t first = first_row(u, unit), count = first_row(u, unit + 1) - first;
+    const int64_t row = first_row(u, unit), count = first_row(u, unit + 1) - row;
     const block b = {.rows = w->packed + (unit * w->size[2] + p->depth) * ROWS,
-                     .columns = piece,
-                     .sums = sums + first * STRIP,
+                     .columns = first->columns,
+                     .sums = first->sums + row * STRIP,
                      .depth = terms,
                      .adds = p->depth > p->begin};
-    multiply_block(count, false, &b, a);
+    multiply_block(count, way, &b, a);
   }
-  copy_rest(false, a);
+  copy_rest(way, a);
 }
 
 static void multiply_streamed_columns(const walk *w) {
   int number = 0;
   place now = first_piece(w);
   ahead a = ahead_of(w, &now, &now, w->pieces[0]);
-  copy_rest(false, &a);
+  copy_rest(STRIPS_COPIED, &a);
   for (; !is_behind(w, &now); number ^= 1) {
     const place next = next_piece(w, now);
     a = ahead_of(w, &now, &next, w->pieces[number ^ 1]);
-    multiply_piece(w, &now, w->pieces[number], &a);
-    if (now.depth + PIECE >= now.end) store_sums(w, &now, w->sums + now.strip * w->left.rows * STRIP);
+    const block b = {.columns = w->pieces[number], .sums = w->sums + now.strip * w->left.rows * STRIP};
+    multiply_piece(w, STRIPS_COPIED, &now, terms_of(&now), &b, &a);
+    if (now.depth + PIECE >= now.end) store_sums(w, &now, b.sums);
     now = next;
   }
+}
+
+// --- columns that were packed beforehand
+
+static void multiply_kept_columns(const walk *w) {
+  for (place p = {0}; p.strip * STRIP < w->columns; p.strip++)
+    for (p.begin = 0; p.begin < w->depth; p.begin = p.end) {
+      block b = {.sums = w->sums};
+      p.end = p.begin + block_depth(w->depth - p.begin);
+      for (p.depth = p.begin; p.depth < p.end; p.depth += KEPT_PIECE) {
+        const int64_t terms = int64_min(KEPT_PIECE, p.end - p.depth);
+        b.columns = w->right + (p.strip * w->size[2] + p.depth) * STRIP;
+        ahead a = {.fetched = b.columns + terms * STRIP, .rows = terms};
+        multiply_piece(w, STRIPS_KEPT, &p, terms, &b, &a);
+      }
+      store_sums(w, &p, b.sums);
+    }
 }
 
 // --- terms that are neighbours: a few columns' terms are a block's rows, and the result's rows its columns
@@ -379,9 +408,9 @@ static void multiply_terms(const walk *w, int64_t column, int64_t depth, const f
                      .sums = w->sums + strip * ROWS * STRIP,
                      .depth = int64_min(TERMS, w->end - depth),
                      .adds = depth > w->begin};
-    multiply_block(count_at(w, column), true, &b, a);
+    multiply_block(count_at(w, column), TERMS_COPIED, &b, a);
   }
-  copy_rest(true, a);
+  copy_rest(TERMS_COPIED, a);
 }
 
 // The sums of a block of terms to those of the blocks before.
@@ -425,7 +454,7 @@ static void multiply_streamed_terms(walk *w) {
   int number = 0;
   float *total = w->sums + w->left.count * ROWS * STRIP;
   ahead a = terms_ahead(w, 0, 0, block_depth(w->depth), w->pieces[0]);
-  copy_rest(true, &a);
+  copy_rest(TERMS_COPIED, &a);
   for (int64_t column = 0; column < w->columns; column += ROWS) {
     for (w->begin = 0; w->begin < w->depth; w->begin = w->end) {
       w->end = w->begin + block_depth(w->depth - w->begin);
@@ -451,23 +480,49 @@ int64_t gemm_stream_room(const int64_t size[static 3], bool transpose_rhs) {
   return 2 * STRIP_PIECE + STRIPS * size[0] * STRIP;
 }
 
+static walk walk_of(const int64_t size[static 3], const gemm_stream_tile *tile, const gemm_sums *sums, bool is_turned,
+                    const float *packed) {
+  walk w = {.size = size,
+            .columns = tile->columns,
+            .depth = tile->end - tile->begin,
+            .left = units_of(size, is_turned),
+            .result = sums->data,
+            .result_leading = sums->leading};
+  w.packed = packed + tile->begin * w.left.width;
+  return w;
+}
+
 void gemm_stream_product(const int64_t size[static 3], const gemm_stream_tile *tile, const float *packed,
                          const gemm_matrix *rhs, const gemm_sums *sums, float *room) {
   const bool is_turned = rhs->is_transposed;
   const int64_t piece = is_turned ? TURNED_PIECE : STRIP_PIECE;
-  walk w = {.size = size,
-            .columns = tile->columns,
-            .depth = tile->end - tile->begin,
-            .right = rhs->data,
-            .leading = rhs->leading,
-            .left = units_of(size, is_turned),
-            .pieces = {room, room + piece},
-            .sums = room + 2 * piece,
-            .result = sums->data,
-            .result_leading = sums->leading};
-  w.packed = packed + tile->begin * w.left.width;
+  walk w = walk_of(size, tile, sums, is_turned, packed);
+  w.right = rhs->data;
+  w.leading = rhs->leading;
+  w.pieces[0] = room;
+  w.pieces[1] = room + piece;
+  w.sums = room + 2 * piece;
   if (is_turned) multiply_streamed_terms(&w);
   else multiply_streamed_columns(&w);
+}
+
+int64_t gemm_stream_kept(const int64_t size[static 3]) { return int64_ceil_div(size[1], STRIP) * STRIP * size[2]; }
+
+void gemm_stream_keep(const int64_t size[static 3], const gemm_matrix *rhs, int64_t group, float *kept) {
+  const gemm_matrix columns = {rhs->data, rhs->leading, !rhs->is_transposed};
+  const int64_t terms[2] = {0, size[2]}, end = int64_min(size[1], (group + 1) * GEMM_STREAM_COLUMNS);
+  for (int64_t column = group * GEMM_STREAM_COLUMNS; column < end; column += STRIP)
+    for (int64_t lane = 0; lane < STRIP; lane += LANES)
+      pack_lanes(&columns, column + lane, int64_max(0, int64_min(LANES, size[1] - column - lane)), terms, STRIP,
+                 kept + column * size[2] + lane);
+}
+
+void gemm_stream_kept_product(const int64_t size[static 3], const gemm_stream_tile *tile, const float *packed,
+                              const float *kept, const gemm_sums *sums, float *room) {
+  walk w = walk_of(size, tile, sums, false, packed);
+  w.right = kept + tile->begin * STRIP;
+  w.sums = room;
+  multiply_kept_columns(&w);
 }
 #else
 bool gemm_stream_takes(const int64_t size[static 3], bool transpose_rhs) {
@@ -508,5 +563,23 @@ void gemm_stream_product(const int64_t size[static 3], const gemm_stream_tile *t
   (void)rhs;
   (void)sums;
   (void)room;
+}
+
+int64_t gemm_stream_kept(const int64_t size[static 3]) {
+  (void)size;
+  return 0;
+}
+
+void gemm_stream_keep(const int64_t size[static 3], const gemm_matrix *rhs, int64_t group, float *kept) {
+  (void)size;
+  (void)rhs;
+  (void)group;
+  (void)kept;
+}
+
+void gemm_stream_kept_product(const int64_t size[static 3], const gemm_stream_tile *tile, const float *packed,
+                              const float *kept, const gemm_sums *sums, float *room) {
+  (void)kept;
+  gemm_stream_product(size, tile, packed, NULL, sums, room);
 }
 #endif

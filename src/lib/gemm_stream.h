@@ -31,4 +31,13 @@ typedef struct gemm_stream_tile {
 void gemm_stream_product(const int64_t size[static 3], const gemm_stream_tile *tile, const float *packed,
                          const gemm_matrix *rhs, const gemm_sums *sums, float *room);
 
+// A right side that is the same in every call is packed once: so many floats, at a multiple of 64 bytes, by groups of
+// GEMM_STREAM_COLUMNS columns, each by any thread. Left sides are packed as for a right side that is not transposed.
+int64_t gemm_stream_kept(const int64_t size[static 3]);
+void gemm_stream_keep(const int64_t size[static 3], const gemm_matrix *rhs, int64_t group, float *kept);
+
+// As gemm_stream_product, with the same bits; `kept` begins at the tile's first column, which a group begins with.
+void gemm_stream_kept_product(const int64_t size[static 3], const gemm_stream_tile *tile, const float *packed,
+                              const float *kept, const gemm_sums *sums, float *room);
+
 #endif

@@ -49,6 +49,10 @@ static void product_of(arena *a, const form *f, dtype lhs, dtype rhs, dtype resu
   add_strides(to, "result_strides", f, 2, &to->result);
 }
 
+static void *aligned(arena *a, size_t bytes) {
+  return (void *)(((uintptr_t)arena_alloc(a, bytes + 64) + 63) / 64 * 64);
+}
+
 static void multiply(arena *a, product *p, const form *f, int threads) {
   p->call = (lib_call){.operand_count = f->bias ? 3 : 2,
                        .operands = p->operands,
@@ -59,9 +63,7 @@ static void multiply(arena *a, product *p, const form *f, int threads) {
                        .threads = threads};
   gemm_plan plan;
   assert_true(status_is_ok(gemm_plan_make(&p->call, &plan)));
-  const size_t bytes = (size_t)gemm_plan_scratch(&plan, threads);
-  char *scratch = arena_alloc(a, bytes + 64);
-  p->call.scratch = (char *)(((uintptr_t)scratch + 63) / 64 * 64);
+  p->call.scratch = aligned(a, (size_t)gemm_plan_scratch(&plan, threads));
   memset(p->result.data, 0xee, (size_t)work_array_bytes(p->result.type, false, lib_element_count(&p->result)));
   assert_true(status_is_ok(gemm_plan_execute(&plan, &p->call)));
 }
@@ -323,6 +325,28 @@ static void test_small(void **state) {
   }
 }
 
+// A right side that was packed beforehand, not looked at again.
+static void check_kept(arena *a, product *p) {
+  const lib_array first = p->result;
+  const size_t bytes = (size_t)(lib_element_count(&first) * 4);
+  for (int threads = 1; threads <= 3; threads++) {
+    gemm_plan plan;
+    p->call.threads = threads;
+    assert_true(status_is_ok(gemm_plan_make(&p->call, &plan)));
+    if (gemm_plan_kept_bytes(&plan) == 0) return;
+    gemm_plan_keep(&plan, threads, p->operands[1].data, aligned(a, (size_t)gemm_plan_kept_bytes(&plan)));
+    p->call.scratch = aligned(a, (size_t)gemm_plan_scratch(&plan, threads));
+    lib_array operands[3] = {p->operands[0], p->operands[1], p->operands[2]},
+              result = testing_array(a, DTYPE_F32, 3, first.dims);
+    operands[1].data = NULL;
+    lib_call call = p->call;
+    call.operands = operands;
+    call.results = &result;
+    assert_true(status_is_ok(gemm_plan_execute(&plan, &call)));
+    assert_memory_equal(result.data, first.data, bytes);
+  }
+}
+
 // A few dozen rows by a large right side: blocks, pieces, strips and groups of columns that are whole and that are not,
 // sums of parts of the depth, and left sides that are read in blocks.
 static void test_streamed(void **state) {
@@ -347,6 +371,7 @@ static void test_streamed(void **state) {
     multiply(a, &plain, &f, 1);
     multiply(a, &p, &f, 2);
     assert_memory_equal(p.result.data, plain.result.data, (size_t)(lib_element_count(&p.result) * 4));
+    check_kept(a, &p);
   }
   arena_destroy(a);
 }

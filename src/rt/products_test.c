@@ -55,21 +55,21 @@ static void test_gemm_of_slice(void **state) {
   }
 }
 
-enum { ROWS = 7, DEPTH = 400, COLUMNS = 400 };
+enum { ROWS = 40, DEPTH = 400, COLUMNS = 400 };
 
 // Whole numbers, so that sums are exact in whichever order: the constant right side is packed once, a parameter is not.
-static void multiply(bool is_constant, bool is_transposed, int threads, const float *left, const float *right,
-                     const float *shift, float *found) {
+static void multiply(bool is_constant, bool is_transposed, int64_t rows, int threads, const float *left,
+                     const float *right, const float *shift, float *found) {
   testing_program h = testing_start();
-  const int in = testing_memory(&h, PROGRAM_PARAMETER, 0, ROWS * DEPTH * 4);
+  const int in = testing_memory(&h, PROGRAM_PARAMETER, 0, rows * DEPTH * 4);
   const int weights = is_constant ? testing_constant(&h, right, DEPTH * COLUMNS * 4)
                                   : testing_memory(&h, PROGRAM_PARAMETER, 1, DEPTH * COLUMNS * 4);
   const int bias_at = testing_constant(&h, shift, COLUMNS * 4);
-  const int out = testing_memory(&h, PROGRAM_RESULT, 0, ROWS * COLUMNS * 4);
-  const program_array operands[3] = {testing_array(&h, DTYPE_F32, 3, (int64_t[]){1, ROWS, DEPTH}, in),
+  const int out = testing_memory(&h, PROGRAM_RESULT, 0, rows * COLUMNS * 4);
+  const program_array operands[3] = {testing_array(&h, DTYPE_F32, 3, (int64_t[]){1, rows, DEPTH}, in),
                                      testing_array(&h, DTYPE_F32, 3, (int64_t[]){1, DEPTH, COLUMNS}, weights),
                                      testing_array(&h, DTYPE_F32, 1, (int64_t[]){COLUMNS}, bias_at)};
-  const program_array result = testing_array(&h, DTYPE_F32, 3, (int64_t[]){1, ROWS, COLUMNS}, out);
+  const program_array result = testing_array(&h, DTYPE_F32, 3, (int64_t[]){1, rows, COLUMNS}, out);
   program_thunk *t = testing_library(&h, THUNK_GEMM, 3, operands, 1, &result);
   testing_int(&h, t, "bias", 1);
   testing_text(&h, t, "activation", "relu");
@@ -87,10 +87,11 @@ static void test_gemm_of_constant(void **state) {
   for (int k = 0; k < DEPTH * COLUMNS; k++) right[k] = (float)(k * 5 % 11 - 5);
   for (int k = 0; k < COLUMNS; k++) shift[k] = (float)(k % 3);
   for (int threads = 1; threads <= 3; threads++)
-    for (int is_transposed = 0; is_transposed < 2; is_transposed++) {
-      multiply(false, is_transposed, threads, left, right, shift, wanted);
-      multiply(true, is_transposed, threads, left, right, shift, found);
-      assert_memory_equal(found, wanted, sizeof found);
+    for (int way = 0; way < 4; way++) {
+      const int64_t rows = way < 2 ? 7 : ROWS;
+      multiply(false, way & 1, rows, threads, left, right, shift, wanted);
+      multiply(true, way & 1, rows, threads, left, right, shift, found);
+      assert_memory_equal(found, wanted, (size_t)(rows * COLUMNS) * sizeof *found);
     }
 }
 
