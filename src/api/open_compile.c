@@ -348,7 +348,10 @@ static heddle_status compile_level(const open_program *o, compiled *out) {
   compiled second = {0};
   heddle_status s = status_ok();
   for (int n = 0; n < count && status_is_ok(s); n++) s = read_sample(o, n, &list->made[n]);
-  if (status_is_ok(s)) s = make_code(o, &list->made[0], out);
+  if (status_is_ok(s)) {
+    s = make_code(o, &list->made[0], out);
+    o->refusal->by_number = heddle_status_code(s) == HEDDLE_UNIMPLEMENTED;
+  }
   for (int n = 0; n < count && status_is_ok(s); n++) s = number_sample(o, n, out->tables, &list->made[n]);
   if (status_is_ok(s)) s = make_code_again(o, &list->made[other], &second);
   program_sizes sizes = {0};
@@ -477,8 +480,8 @@ heddle_status open_compile(arena *a, const char *file, str source, const import_
     o.symbols.samples.is_odd = true;
     return describe(&o, out);
   }
-  // Large stand-ins may be too much for what smaller ones are not: the last refusal counts.
-  heddle_status s = status_ok();
+  // Large stand-ins may be too much for what smaller ones are not. What was refused first for another reason is told.
+  heddle_status first = status_ok(), s = status_ok();
   for (o.symbols.samples.level = 0; o.symbols.samples.level < OPEN_SAMPLES_LEVELS; o.symbols.samples.level++) {
     heddle_status_free(s);
     s = compile_level(&o, out);
@@ -486,7 +489,12 @@ heddle_status open_compile(arena *a, const char *file, str source, const import_
       heddle_status_free(s);
       s = compile_level(&o, out);
     }
-    if (status_is_ok(s)) return s;
+    if (status_is_ok(s)) break;
+    if (!status_is_ok(first) || heddle_status_code(s) != HEDDLE_UNIMPLEMENTED) continue;
+    first = s;
+    s = status_ok();
   }
-  return s;
+  const bool is_refused = o.symbols.samples.level == OPEN_SAMPLES_LEVELS && !status_is_ok(first);
+  heddle_status_free(is_refused ? s : first);
+  return is_refused ? first : s;
 }

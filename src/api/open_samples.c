@@ -8,16 +8,18 @@
 
 enum { COLUMNS = PROGRAM_MOST_DEGREE + 2 };  // stand-ins for a symbol
 
+#define LARGE_PRIMES                                                     \
+  {32749, 32719, 32717, 32713, 32707, 32693, 32687, 32653, 32647, 32633, \
+   32621, 32611, 32609, 32603, 32587, 32579, 32573, 32569, 32563, 32561}
+#define SMALL_PRIMES \
+  {251, 241, 239, 233, 229, 227, 223, 211, 199, 197, 193, 191, 181, 179, 173, 167, 163, 157, 151, 149}
+
 static const struct {
   int64_t unit;
   int64_t primes[COLUMNS * PROGRAM_MOST_SYMBOLS];  // descending
 } levels[OPEN_SAMPLES_LEVELS] = {
-    {1 << 16,
-     {32749, 32719, 32717, 32713, 32707, 32693, 32687, 32653, 32647, 32633, 32621, 32611, 32609, 32603, 32587, 32579}},
-    {1 << 12, {251, 241, 239, 233, 229, 227, 223, 211, 199, 197, 193, 191, 181, 179, 173, 167}},
-    {1 << 9, {127, 113, 109, 107, 103, 101, 97, 89, 83, 79, 73, 71, 67, 61, 59, 53}},
-    {1 << 7, {127, 113, 109, 107, 103, 101, 97, 89, 83, 79, 73, 71, 67, 61, 59, 53}},
-    {1 << 5, {127, 113, 109, 107, 103, 101, 97, 89, 83, 79, 73, 71, 67, 61, 59, 53}},
+    {1 << 16, LARGE_PRIMES}, {1 << 12, SMALL_PRIMES}, {1 << 8, SMALL_PRIMES},
+    {1 << 6, SMALL_PRIMES},  {1 << 4, SMALL_PRIMES},  {1 << 2, SMALL_PRIMES},
 };
 
 int open_samples_count(const open_samples *s) {
@@ -30,13 +32,26 @@ static bool is_prime(int64_t n) {
   return true;
 }
 
+// Every second column is even: what is one more or the sum of two of them is no multiple of two by chance, either.
+// Small ones may have the same prime above them: they are found from the smallest on.
+static int64_t odd_stand_in(const open_samples *s, int column, int symbol) {
+  enum { FAR_APART = 1 << 8, COUNT = COLUMNS * PROGRAM_MOST_SYMBOLS };
+  const int64_t unit = levels[s->level].unit;
+  const int wanted = column * PROGRAM_MOST_SYMBOLS + symbol, factor = 1 + (column & 1);
+  int64_t found = 0;
+  for (int k = unit >= FAR_APART ? wanted : COUNT - 1; k >= wanted; k--) {
+    if ((k / PROGRAM_MOST_SYMBOLS & 1) != (column & 1)) continue;
+    int64_t n = unit * levels[s->level].primes[k] / factor;
+    if (n <= found) n = found + 1;
+    while (!is_prime(n)) n++;
+    found = n;
+  }
+  return found * factor;
+}
+
 static int64_t stand_in(const open_samples *s, int column, int symbol) {
-  int64_t n = levels[s->level].unit * levels[s->level].primes[column * PROGRAM_MOST_SYMBOLS + symbol];
-  if (!s->is_odd) return n;
-  // Every second column is even: what is one more or the sum of two of them is no multiple of two by chance, either.
-  const int factor = 1 + (column & 1);
-  for (n /= factor; !is_prime(n);) n++;
-  return n * factor;
+  if (s->is_odd) return odd_stand_in(s, column, symbol);
+  return levels[s->level].unit * levels[s->level].primes[column * PROGRAM_MOST_SYMBOLS + symbol];
 }
 
 int open_samples_odd(const open_samples *s) { return open_samples_count(s); }

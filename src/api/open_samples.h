@@ -5,7 +5,7 @@
 
 #include "prog/program.h"
 
-enum { OPEN_SAMPLES_LEVELS = 5, OPEN_SAMPLES_MOST = PROGRAM_MOST_TERMS + 1 };
+enum { OPEN_SAMPLES_LEVELS = 6, OPEN_SAMPLES_MOST = PROGRAM_MOST_TERMS + 1 };
 
 typedef struct open_samples {
   int symbol_count;

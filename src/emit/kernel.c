@@ -38,6 +38,8 @@ heddle_status emit_kernel(MlirContext context, arena *scratch, const kernel_plan
   MlirModule module = mlirModuleCreateEmpty(mlirLocationUnknownGet(context));
   MlirOperation op = mlirModuleGetOperation(module);
   ir_set(op, "xla.target", mlirStringAttrGet(context, mlirStringRefCreateFromCString(target_kind_name(target->kind))));
+  const int64_t open_from = kernel->computation->module->open_from;
+  if (open_from > 0) ir_set(op, "xla.open_from", mlirIntegerAttrGet(mlirIndexTypeGet(context), open_from));
   kernel_emitter k = {.context = context,
                       .arena = scratch,
                       .plan = kernel,

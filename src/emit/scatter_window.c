@@ -19,7 +19,10 @@ MlirValue scatter_window_both(ir_builder *b, MlirValue x, MlirValue y) {
 static MlirValue is_within(ir_builder *b, MlirValue start, dtype t, int64_t room) {
   const int bits = dtypes[t].bits - (dtypes[t].class == CLASS_SIGNED);
   const int64_t largest = bits > 62 ? INT64_MAX : ((int64_t)1 << bits) - 1;
-  return ir_cmpi(b, "ule", start, ir_int(b, mlirValueGetType(start), int64_min(room, largest)));
+  MlirType type = mlirValueGetType(start), i64 = mlirIntegerTypeGet(b->context, 64);
+  // Of an open size the type may hold less than what stands in for it, and more than there is in a run.
+  if (room > largest) start = ir_cast(b, dtypes[t].class == CLASS_SIGNED ? "arith.extsi" : "arith.extui", i64, start);
+  return ir_cmpi(b, "ule", start, ir_int(b, room > largest ? i64 : type, room));
 }
 
 scatter_window scatter_window_find(const kernel_entry *e, ir_builder *b, const instruction *scatter, MlirValue update) {

@@ -2,6 +2,7 @@
 #include "kernel/blocks.h"
 
 #include "base/int64.h"
+#include "kernel/open_form.h"
 
 static int64_t product(const shape *s, int from, int to) {
   int64_t p = 1;
@@ -28,7 +29,10 @@ kernel_block kernel_block_deal(const target_description *target, const shape *sp
   return b;
 }
 
-kernel_block kernel_block_of_rows(const shape *space, int split) {
+kernel_block kernel_block_of_rows(const module *m, const shape *space) {
+  int split = open_form_last_dim(m, space);
+  if (split < 0) split = space->rank > 0 ? space->rank - 1 : 0;
+  if (split == 0 && space->rank > 1) split = 1;
   const int64_t rows = product(space, 0, split), contiguous = product(space, split, space->rank);
   return (kernel_block){.space = space,
                         .split = split,

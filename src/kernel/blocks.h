@@ -8,8 +8,9 @@
 kernel_block kernel_block_deal(const target_description *target, const shape *space, int split, const launch_cost *cost,
                                const kernel_block *before);
 
-// Deals out the space with a row of the dims from `split` on for each tile.
-kernel_block kernel_block_of_rows(const shape *space, int split);
+// Deals out a space of open sizes: a tile is a row, whose end is known when the kernel runs, of the dims from the last
+// open one on, or of those behind the first dim if no other is open.
+kernel_block kernel_block_of_rows(const module *m, const shape *space);
 
 // The first dim such that all dims behind it are as large in `outer` as in `inner`: where a box of `inner`'s sizes
 // within an array of `outer`'s (same rank) falls into rows of contiguous elements. Short rows are not worth it: then 0.

@@ -76,7 +76,9 @@ bool kernel_hero_exists(target_kind kind, hero_kind hero) { return rules[kind][h
 const char *kernel_hero_name(hero_kind kind) { return names[kind]; }
 
 // Those whose code is right for all sizes that it may be given: it goes along whole rows.
-static bool takes_open_sizes(hero_kind hero) { return hero == HERO_REDUCTION || hero == HERO_LOOP; }
+static bool takes_open_sizes(hero_kind hero) {
+  return hero == HERO_UPDATE_SLICE || hero == HERO_SCATTER || hero == HERO_REDUCTION || hero == HERO_LOOP;
+}
 
 void kernel_choose_hero(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
   k->lack = NULL;

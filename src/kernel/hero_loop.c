@@ -5,7 +5,6 @@
 #include "kernel/blocks.h"
 #include "kernel/contiguous_dims.h"
 #include "kernel/live_values.h"
-#include "kernel/open_form.h"
 #include "kernel/work_estimate.h"
 
 enum { GROUPS = 16, MOST_IN_GROUP = 16 };  // groups: a whole number of vectors
@@ -162,16 +161,10 @@ static void divide_open(const kernel_plan *k, launch_plan *l) {
   l->tile_bytes = bytes * l->tile;
 }
 
-// A tile is a row, whose end is known when the kernel runs: of the dims from the last open one on, or behind the first
-// if no other is open.
 static void walk_open_rows(kernel_plan *k, const launch_cost *cost) {
   hero_loop *h = &k->details.loop;
-  const shape *s = k->outputs[0].shape;
-  int split = open_form_last_dim(k->computation->module, s);
-  if (split < 0) split = s->rank > 0 ? s->rank - 1 : 0;
-  if (split == 0 && s->rank > 1) split = 1;
   h->is_blocked = true;
-  h->block = kernel_block_of_rows(s, split);
+  h->block = kernel_block_of_rows(k->computation->module, k->outputs[0].shape);
   k->launch = kernel_blocks_launch(1, &h->block, cost);
   k->reason = "every element on its own, along rows of open sizes";
 }

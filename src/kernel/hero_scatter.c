@@ -60,12 +60,16 @@ static bool tile_by_owner(hero_scatter *h, const target_description *target) {
   return true;
 }
 
-static void choose_tiles(hero_scatter *h, const target_description *target, const launch_cost *cost) {
+static void choose_tiles(hero_scatter *h, bool takes_sizes, const target_description *target, const launch_cost *cost) {
   int64_t count = h->updates->dims[0], elements = shape_element_count(h->updates);
   bool is_small = elements * dtypes[h->updates->dtype].bytes < target->tiles.min_scatter_bytes;
   find_run(h);
   h->tiling = SCATTER_SERIAL;
   h->chunk = count;
+  if (takes_sizes) {
+    count_run(h);
+    return;
+  }
   if (!is_small && !is_packed(h)) {
     if (h->scatter->attributes->unique_indices) {
       int64_t each = elements / count, tile = launch_decide(target, elements, cost).tile;
@@ -101,7 +105,7 @@ bool hero_scatter_takes(arena *a, kernel_plan *k, const instruction_list *body, 
   scatter_form_make_parts(a, k, scatter);
   if (elements == 0) return true;
   launch_cost cost = hero_loop_cost(k, body, elements);
-  choose_tiles(h, target, &cost);
+  choose_tiles(h, k->takes_sizes, target, &cost);
   int64_t tiles = tiles_of(h);
   k->launch = (launch_plan){.elements = elements, .tiles = tiles, .tile = int64_ceil_div(elements, tiles)};
   k->launch.tile_bytes = k->launch.tile * (cost.bytes > 0 ? cost.bytes : 1);

@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "kernel/hero_loop.h"
+#include "kernel/open_form.h"
 #include "kernel/same_bytes.h"
 
 // The array that an update's target is, seen through bitcasts.
@@ -62,8 +63,10 @@ bool hero_update_slice_takes(arena *a, kernel_plan *k, const instruction_list *b
   const instruction *const *slices = hero_update_slice_find(a, k, body, &cost);
   if (!slices) return false;
   const shape *update = slices[0]->operands[1]->shape;
-  const kernel_block block =
-      kernel_block_deal(target, update, kernel_block_split_copy(target, update, slices[0]->shape), &cost, NULL);
+  const int split = kernel_block_split_copy(target, update, slices[0]->shape);
+  const bool is_open = k->takes_sizes && open_form_last_dim(k->computation->module, update) >= 0;
+  const kernel_block block = is_open ? kernel_block_of_rows(k->computation->module, update)
+                                     : kernel_block_deal(target, update, split, &cost, NULL);
   k->details.update_slice = (hero_update_slice){.block = block, .slices = slices};
   k->launch = kernel_blocks_launch(1, &block, &cost);
   return true;

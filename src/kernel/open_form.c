@@ -53,8 +53,9 @@ static bool counts_open_dim(const instruction *i) {
     case HLO_REDUCE: return has_open_dim(m, i->operands[0]->shape, i->attributes->dimensions);
     case HLO_TRANSPOSE: return moves_open_dim(m, i);
     case HLO_IOTA: return has_rows_of_rows(m, i->shape) && is_open_dim(m, i->shape, (int)i->attributes->iota_dimension);
+    // Indices of few bits are below any stand-in, whatever code they are limited by.
     case HLO_GATHER:
-    case HLO_SCATTER:
+    case HLO_SCATTER: return open_form_last_dim(m, i->operands[0]->shape) >= 0;
     case HLO_DYNAMIC_SLICE:
     case HLO_DYNAMIC_UPDATE_SLICE:
     case HLO_CONCATENATE:

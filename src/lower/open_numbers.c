@@ -110,6 +110,7 @@ static void read_bounds(arena *a, MlirOperation module, open_numbers_reading *ou
   for (int k = 0; k < out->bound_count; k++) numbers[k] = mlirDenseI64ArrayGetElement(bounds, k);
   out->bounds = numbers;
   ir_unset(module, "xla.bounds");
+  ir_unset(module, "xla.open_from");
 }
 
 void open_numbers_read(arena *a, MlirOperation module, open_numbers_reading *out) {

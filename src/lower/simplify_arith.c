@@ -12,8 +12,18 @@
 typedef struct simplification {
   lower_context *c;
   ranges ranges;
+  int64_t open_from;   // sizes that are only known when the kernel runs are at least so large here; 0: there are none
   ir_operations dead;  // erased at the end: ranges are remembered by value, and an address may be used again
 } simplification;
+
+// A number of open size and one of a static range: how they compare is nobody's to say, as the size may be smaller than
+// what stands in for it.
+static bool is_undecided(const simplification *s, interval x, interval y) {
+  const int64_t from = s->open_from;
+  if (from == 0) return false;
+  return (interval_is_point(x) && x.lower >= from && y.upper < from) ||
+         (interval_is_point(y) && y.lower >= from && x.upper < from);
+}
 
 static interval range_of(simplification *s, MlirOperation op, int operand) {
   return ranges_of(&s->ranges, ir_operand(op, operand));
@@ -55,7 +65,8 @@ static int decide(predicate p, interval x, interval y) {
 
 static void simplify_comparison(simplification *s, MlirOperation op) {
   predicate p = (predicate)mlirIntegerAttrGetValueInt(ir_get(op, "predicate"));
-  int decided = decide(p, range_of(s, op, 0), range_of(s, op, 1));
+  const interval x = range_of(s, op, 0), y = range_of(s, op, 1);
+  int decided = is_undecided(s, x, y) ? -1 : decide(p, x, y);
   if (decided >= 0) replace_by_constant(s, op, decided);
 }
 
@@ -65,6 +76,7 @@ static void simplify_extremum(simplification *s, MlirOperation op) {
   interval x = range_of(s, op, 0), y = range_of(s, op, 1);
   bool is_unsigned = ir_is(op, "arith.minui") || ir_is(op, "arith.maxui");
   if (is_unsigned && (x.lower < 0 || y.lower < 0)) return;
+  if (is_undecided(s, x, y)) return;
   bool is_minimum = ir_is(op, "arith.minsi") || ir_is(op, "arith.minui");
   if (x.upper <= y.lower) replace_by(s, op, ir_operand(op, is_minimum ? 0 : 1));
   else if (y.upper <= x.lower) replace_by(s, op, ir_operand(op, is_minimum ? 1 : 0));
@@ -143,7 +155,10 @@ static const struct {
 static heddle_status run(pass_context *context, void *unit) {
   lower_context *c = lower_context_of(context);
   const MlirOperation module = {unit};
-  simplification s = {c, ranges_begin(c->scratch)};
+  const MlirAttribute from = ir_get(module, "xla.open_from");
+  simplification s = {.c = c,
+                      .ranges = ranges_begin(c->scratch),
+                      .open_from = mlirAttributeIsNull(from) ? 0 : mlirIntegerAttrGetValueInt(from)};
   ir_operations ops = ir_collect(c->scratch, module, NULL);
   for (int i = 0; i < ops.size; i++) {
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++) {

@@ -21,7 +21,11 @@ static instruction *expand(instruction *i) {
   const int first = is_slice ? 1 : 2;
   const shape *taken = is_slice ? i->shape : i->operands[1]->shape;
   instruction **operands = arena_array(b.arena, instruction *, i->operand_count);
-  for (int k = 0; k < i->operand_count; k++) operands[k] = i->operands[k];
+  for (int k = 0; k < i->operand_count; k++) {
+    // A size has 32 bits: of an index with fewer it could not be the limit.
+    const bool is_narrow = k >= first && dtypes[i->operands[k]->shape->dtype].bits < 32;
+    operands[k] = is_narrow ? builder_convert(&b, i->operands[k], DTYPE_S32) : i->operands[k];
+  }
   for (int d = 0; d < taken->rank; d++) {
     if (!open_size_limits_index(i, d)) continue;
     const dtype t = operands[first + d]->shape->dtype;

@@ -205,7 +205,7 @@ struct program_thunk {
 
 // A program may be made for arrays some sizes of which are only known when it runs. Each is a polynomial of few
 // symbols; so are all numbers of the program that depend on them (prog/program_sizes.h).
-enum { PROGRAM_MOST_SYMBOLS = 4, PROGRAM_MOST_DEGREE = 2, PROGRAM_MOST_TERMS = 27 };
+enum { PROGRAM_MOST_SYMBOLS = 4, PROGRAM_MOST_DEGREE = 3, PROGRAM_MOST_TERMS = 27 };
 
 typedef struct program_symbol {
   const char *name;
@@ -227,7 +227,7 @@ typedef struct program_size_check {
 
 typedef struct program_sizes {
   int symbol_count;  // 0: all sizes are as the program says
-  int degree;        // the highest exponent of a symbol: 1 or 2
+  int degree;        // the highest exponent of a symbol, at least 1
   const program_symbol *symbols;
   int number_count;
   const program_open_number *numbers;  // in ascending order
