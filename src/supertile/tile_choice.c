@@ -1,6 +1,8 @@
 // The search over dims, producers and sizes. Each probe grows a group and estimates it.
 #include "supertile/tile_choice.h"
 
+#include "supertile/tile_sum.h"
+
 #include "supertile/tile_outputs.h"
 
 enum { MOST_STORED = 1 << 20 };
@@ -263,14 +265,17 @@ void tile_choice_print(text *out, const fuse_groups *groups, const tile_group *g
   if (g->repeated > 1.0001) text_printf(out, "; %.2f times the work", g->repeated);
   const bool is_float = dtype_is_float(array_of(g->bottom)->dtype);
   if (g->taken_over) text_printf(out, "; in place of " STR_FMT, STR_ARG(g->taken_over->name));
-  if (g->is_sum && is_float) text_puts(out, "; sums in another order");
+  if (g->is_sum && is_float && tile_sum_combiner(g->bottom) != HLO_OPCODE_COUNT)
+    text_puts(out, "; sums in another order");
   text_puts(out, "\n");
   for (int k = 1; k < g->outputs.size; k++) {
     const tile_output *o = &g->outputs.data[k];
     const shape *array = array_of(o->instruction);
     text_printf(out, "  and " STR_FMT ": %s %d", STR_ARG(o->instruction->name), o->is_sum ? "summed dim" : "dim",
                 o->is_sum ? o->dim - array->rank : o->dim);
-    text_puts(out, o->is_sum && dtype_is_float(array->dtype) ? "; sums in another order\n" : "\n");
+    text_puts(out, o->is_sum && dtype_is_float(array->dtype) && tile_sum_combiner(o->instruction) != HLO_OPCODE_COUNT
+                       ? "; sums in another order\n"
+                       : "\n");
   }
   fuse_groups_print(out, groups, g->bottom);
   for (int k = 0; k < g->members.size; k++) {

@@ -3,8 +3,8 @@
 #include "supertile/tile_group.h"
 
 #include "base/int64.h"
-#include "hlo/combiner.h"
 #include "supertile/region_batches.h"
+#include "supertile/tile_sum.h"
 
 // What a loop takes beside arrays: the turn, its condition, places.
 enum { LOOP_BYTES = 16 };
@@ -37,43 +37,13 @@ static int64_t region_bytes(const instruction *i, const region *r) {
 
 // --- dims that are summed over
 
-static int_list summed_dims(const instruction *i, int operand) {
-  if (i->opcode != HLO_DOT) return i->attributes->dimensions;
-  return operand == 0 ? i->attributes->lhs_contracting_dims : i->attributes->rhs_contracting_dims;
-}
-
-hlo_opcode tile_group_combiner(const instruction *bottom) {
-  if (bottom->opcode == HLO_DOT) return HLO_ADD;
-  if (bottom->opcode != HLO_REDUCE || !shape_is_array(bottom->shape)) return HLO_OPCODE_COUNT;
-  const hlo_opcode opcode = combiner_opcode(bottom->called[0]);
-  switch (opcode) {
-    case HLO_ADD:
-    case HLO_MULTIPLY:
-    case HLO_MAXIMUM:
-    case HLO_MINIMUM:
-    case HLO_AND:
-    case HLO_OR: return opcode;
-    default: return HLO_OPCODE_COUNT;
-  }
-}
-
-static bool may_be_cut(const instruction *bottom, bool exact) {
-  const hlo_opcode opcode = tile_group_combiner(bottom);
-  if (opcode == HLO_OPCODE_COUNT || bottom->operands[0]->shape->dtype != bottom->shape->dtype) return false;
-  const dtype t = bottom->shape->dtype;
-  if (dtype_is_integer(t) || t == DTYPE_PRED) return dtypes[t].bits >= 8;
-  if (t != DTYPE_F32 && t != DTYPE_F64) return false;
-  return opcode == HLO_MAXIMUM || opcode == HLO_MINIMUM || !exact;
-}
-
 int tile_group_dims(const instruction *bottom, bool exact) {
-  const int rank = array_of(bottom)->rank;
-  return may_be_cut(bottom, exact) ? rank + summed_dims(bottom, 0).size : rank;
+  return array_of(bottom)->rank + tile_sum_dims(bottom, exact);
 }
 
 int64_t tile_group_dim_size(const instruction *bottom, int dim) {
   const shape *s = array_of(bottom);
-  return dim < s->rank ? s->dims[dim] : bottom->operands[0]->shape->dims[summed_dims(bottom, 0).data[dim - s->rank]];
+  return dim < s->rank ? s->dims[dim] : tile_sum_dim_size(bottom, dim - s->rank);
 }
 
 region_dim tile_group_full(const tile_group *g) { return (region_dim){0, g->tile, g->tile}; }
@@ -82,6 +52,11 @@ tile_output *tile_group_output(const tile_group *g, const instruction *i) {
   for (int k = 0; k < g->outputs.size; k++)
     if (g->outputs.data[k].instruction == i) return &g->outputs.data[k];
   return NULL;
+}
+
+bool tile_group_goes_on(const tile_group *g, const instruction *i, int operand) {
+  const tile_output *o = tile_group_output(g, i);
+  return o && o->is_sum && tile_sum_goes_on(i, operand);
 }
 
 void tile_group_place(tile_group *g, region_dim place) {
@@ -100,8 +75,8 @@ region_answer tile_group_operand(tile_search *s, const tile_group *g, const tile
   const instruction *i = m->instruction;
   const region_answer answer = region_of_operand(s->maps, i, &m->region, turns, operand, in);
   const tile_output *o = tile_group_output(g, i);
-  const bool is_cut = o && o->is_sum && operand < (i->opcode == HLO_DOT ? 2 : 1);
-  if (answer == REGION_FOUND && is_cut) in->dims[summed_dims(i, operand).data[o->dim - array_of(i)->rank]] = o->summed;
+  const int cut = o && o->is_sum ? tile_sum_dim(i, operand, o->dim - array_of(i)->rank) : -1;
+  if (answer == REGION_FOUND && cut >= 0) in->dims[cut] = o->summed;
   return answer;
 }
 
@@ -188,8 +163,10 @@ static region_answer join(growth *g, int number, region_turns turns) {
   if (m.is_stored && !tile_group_output(g->group, i)) g->group->stored_count++;
   g->asked.data[number].member = g->group->members.size;
   ptr_map_put(s->arena, &g->members, i, i);
-  for (int k = 0; k < i->operand_count; k++)
-    m.operands[k] = is_scalar_constant(i->operands[k]) ? -1 : ask_for(g, i->operands[k], &operands[k]);
+  for (int k = 0; k < i->operand_count; k++) {
+    const bool is_given = is_scalar_constant(i->operands[k]) || tile_group_goes_on(g->group, i, k);
+    m.operands[k] = is_given ? -1 : ask_for(g, i->operands[k], &operands[k]);
+  }
   vec_push(s->arena, &g->group->members, m);
   return REGION_FOUND;
 }
@@ -542,7 +519,7 @@ static void add_external_part(estimate *e, int member, int operand) {
   const instruction *i = m->instruction;
   const instruction *x = i->opcode == HLO_GET_TUPLE_ELEMENT ? i : i->operands[operand];
   region in;
-  if (m->operands[operand] >= 0 || is_scalar_constant(x)) return;
+  if (m->operands[operand] >= 0 || is_scalar_constant(x) || tile_group_goes_on(e->group, i, operand)) return;
   if (tile_group_operand(e->search, e->group, m, e->group->inside, operand, &in) != REGION_FOUND) return;
   const int step = step_of(e, member);
   const bool is_picked = region_is_picked(i, &m->region, operand);
@@ -583,7 +560,8 @@ static void walk_result(const estimate *e, const tile_output *o, int64_t behind,
   const int64_t out = region_bytes(o->instruction, &g->members.data[o->member].region);
   const int64_t written = plan_steps_is_temporary(e->search->steps, o->instruction) ? 0 : out;
   const bool is_read = e->reader[o->member] < g->members.size;
-  if (is_library(o->instruction) || o->is_sum || is_read) {
+  const bool is_sum = o->is_sum && tile_sum_combiner(o->instruction) != HLO_OPCODE_COUNT;
+  if (is_library(o->instruction) || is_sum || is_read) {
     raise(&g->operation_bytes, behind + out + written);
     raise(&g->least_bytes, behind + out + written);
     raise(&g->touched_bytes, 2 * out);

@@ -76,8 +76,8 @@ void tile_search_number(tile_search *s, const computation *c);
 int tile_group_dims(const instruction *bottom, bool exact);
 int64_t tile_group_dim_size(const instruction *bottom, int dim);
 
-// What combines the sums of two turns: add for a product.
-hlo_opcode tile_group_combiner(const instruction *bottom);
+// Whether a turn takes for the operand what the last one has made: of a sum, tile_sum_goes_on.
+bool tile_group_goes_on(const tile_group *g, const instruction *i, int operand);
 
 // The output that the instruction is; null: none.
 tile_output *tile_group_output(const tile_group *g, const instruction *i);

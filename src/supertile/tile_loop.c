@@ -4,6 +4,7 @@
 
 #include "fuse/tile_loops.h"
 #include "supertile/tile_operation.h"
+#include "supertile/tile_sum.h"
 
 typedef struct kept_slice {
   const instruction *array;
@@ -15,9 +16,10 @@ typedef struct piece {
   tile_search *search;
   tile_group *group;
   builder to;
-  instruction *turn;    // s32; null: the tile's place is known
-  ptr_map outside;      // external: its value in this computation
-  instruction **tiles;  // by member
+  instruction *turn;     // s32; null: the tile's place is known
+  ptr_map outside;       // external: its value in this computation
+  instruction **tiles;   // by member
+  instruction **values;  // of all outputs, one after the other, before the piece
   region_turns turns;
   bool is_first;           // of a sum: the piece that begins it
   VEC(kept_slice) slices;  // of externals, so that each is made once
@@ -66,10 +68,20 @@ static instruction *slice_of_external(piece *p, const instruction *x, const regi
 // begin with their own initial value once more.
 static instruction *neutral_value(const piece *p, const instruction *sum) {
   const dtype t = sum->shape->dtype;
-  const hlo_opcode combiner = tile_group_combiner(sum);
+  const hlo_opcode combiner = tile_sum_combiner(sum);
   if (combiner == HLO_MULTIPLY) return builder_scalar_int(&p->to, t, 1);
   if (combiner != HLO_ADD) return NULL;
   return dtype_is_float(t) ? builder_scalar(&p->to, t, -0.0) : builder_scalar_int(&p->to, t, 0);
+}
+
+static int value_count(const tile_output *o) {
+  return shape_is_tuple(o->instruction->shape) ? o->instruction->shape->tuple_size : 1;
+}
+
+static instruction *const *values_of(const piece *p, const tile_output *o) {
+  instruction *const *values = p->values;
+  for (const tile_output *k = p->group->outputs.data; k < o; k++) values += value_count(k);
+  return values;
 }
 
 // What the member's tile needs of an operand, out of the operand's own tile or array.
@@ -81,6 +93,7 @@ static instruction *operand_tile(piece *p, const tile_member *m, int k, const re
     instruction *neutral = neutral_value(p, m->instruction);
     if (neutral) return neutral;
   }
+  if (tile_group_goes_on(p->group, m->instruction, k)) return p->is_first ? x : values_of(p, o)[k];
   if (number < 0 && x->opcode == HLO_CONSTANT && shape_is_scalar(x->shape)) return builder_constant(&p->to, x->literal);
   if (number < 0) return slice_of_external(p, x, in);
   instruction *tile = p->tiles[number];
@@ -123,10 +136,6 @@ static heddle_status compute(piece *p, region_dim at) {
 
 // --- values
 
-static int value_count(const tile_output *o) {
-  return shape_is_tuple(o->instruction->shape) ? o->instruction->shape->tuple_size : 1;
-}
-
 static int value_count_of_all(const tile_group *g) {
   int count = 0;
   for (int k = 0; k < g->outputs.size; k++) count += value_count(&g->outputs.data[k]);
@@ -142,7 +151,9 @@ static instruction *write_tile(const piece *p, const tile_output *o, int k, inst
   instruction *tile = p->tiles[o->member];
   const region *r = &p->group->members.data[o->member].region;
   if (shape_is_tuple(tile->shape)) tile = builder_element(&p->to, tile, k);
-  if (o->is_sum) return p->is_first ? tile : builder_binary(&p->to, tile_group_combiner(o->instruction), into, tile);
+  const hlo_opcode combiner = tile_sum_combiner(o->instruction);
+  if (o->is_sum)
+    return p->is_first || combiner == HLO_OPCODE_COUNT ? tile : builder_binary(&p->to, combiner, into, tile);
   instruction *operands[SHAPE_MAX_RANK + 2] = {into, tile};
   for (int d = 0; d < r->rank; d++) operands[d + 2] = index_of(p, &r->dims[d]);
   return builder_add(&p->to, HLO_DYNAMIC_UPDATE_SLICE, into->shape, r->rank + 2, operands);
@@ -157,7 +168,7 @@ static void write_tiles(const piece *p, instruction **values) {
 }
 
 static heddle_status add_lone_tile(tile_search *s, tile_group *g, int64_t turn, instruction **values) {
-  piece p = {.search = s, .group = g, .to = builder_for(g->bottom), .is_first = turn == 0};
+  piece p = {.search = s, .group = g, .to = builder_for(g->bottom), .values = values, .is_first = turn == 0};
   for (int k = 0; k < g->externals.size; k++) {
     instruction *x = g->externals.data[k];
     ptr_map_put(s->arena, &p.outside, x, x == g->taken_over ? values[0] : x);
@@ -191,6 +202,7 @@ static heddle_status make_body(tile_search *s, tile_group *g, const builder *b, 
     ptr_map_put(s->arena, &p.outside, externals->data[k], elements[1 + count + k]);
   if (g->taken_over) ptr_map_put(s->arena, &p.outside, g->taken_over, elements[1]);
   p.turn = elements[0];
+  p.values = elements + 1;
   TRY(compute(&p, tile_group_full(g)));
   write_tiles(&p, elements + 1);
   elements[0] = builder_binary(&p.to, HLO_ADD, p.turn, builder_scalar_int(&p.to, DTYPE_S32, 1));
