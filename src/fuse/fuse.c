@@ -10,6 +10,7 @@
 #include "fuse/fuse_while.h"
 #include "fuse/fusion_cost.h"
 #include "fuse/library.h"
+#include "fuse/log_softmax.h"
 #include "fuse/merge.h"
 #include "fuse/reduction_order.h"
 #include "fuse/reduction_splitter.h"
@@ -221,16 +222,24 @@ static heddle_status arrange_reductions(arena *scratch, module *m, const target_
   return any ? pass_apply(&opt_dead_code, m) : status_ok();
 }
 
-// Before reductions are arranged: those of a softmax are to be found as they are.
-static heddle_status gather_attention(arena *scratch, module *m, const target_description *target,
-                                      program_list *sequences, text *reasons) {
-  bool any = false;
-  for (int k = 0; k < sequences->size; k++) any |= fuse_attention_run(sequences->data[k], target, reasons);
-  if (!any) return status_ok();
+// Without what nobody uses, in order.
+static heddle_status find_again(arena *scratch, module *m, program_list *sequences) {
   TRY(pass_apply(&opt_dead_code, m));
   *sequences = (program_list){0};
   program_list_find(scratch, m, sequences);
   return opt_sort(scratch, m);
+}
+
+// Before reductions are arranged: those of a softmax are to be found as they are.
+static heddle_status gather_attention(arena *scratch, module *m, const target_description *target,
+                                      program_list *sequences, text *reasons) {
+  bool any = false;
+  if (!kernel_hero_exists(target->kind, HERO_TILES)) return status_ok();
+  for (int k = 0; k < sequences->size; k++) any |= log_softmax_run(sequences->data[k], target);
+  if (any) TRY(find_again(scratch, m, sequences));
+  any = false;
+  for (int k = 0; k < sequences->size; k++) any |= fuse_attention_run(sequences->data[k], target, reasons);
+  return any ? find_again(scratch, m, sequences) : status_ok();
 }
 
 // New instructions stand at the end, behind what uses them.
