@@ -31,11 +31,14 @@ enum {
   PIECE = 48,                            // terms of a strip, of which two lie in the first-level cache with the rows
   KEPT_PIECE = 128,                      // of a strip that is not copied
   TERMS = 64,                            // of a column
-  COPIED = TERMS + 16,  // from one copied row to the next, so that rows keep out of each other's cache sets
-  SLOT = 4,             // terms between which something is copied
-  AHEAD = 4,            // pieces of a row between fetching and copying
-  PACKED_DEPTH = 256,   // of a part that is packed at a time
-  LEAST_ROWS = 24,
+  COPIED = TERMS + 16,        // from one copied row to the next, so that rows keep out of each other's cache sets
+  SLOT = 4,                   // terms between which something is copied
+  AHEAD = 4,                  // pieces of a row between fetching and copying
+  PACKED_DEPTH = 256,         // of a part that is packed at a time
+  LEAST_ROWS = 5,             // where columns are neighbours; …
+  LEAST_TURNED_ROWS = 12,     // … where terms are; fewer leave most of a strip's lanes unused
+  LOW_ROWS = 24,              // fewer are worth it where …
+  LEAST_LOW_RIGHT = 1 << 19,  // … the right side has so many elements that it lies in no cache near by
   MOST_ROWS = 96,
   LEAST_COLUMNS = 48,
   LEAST_RIGHT = 1 << 16,  // elements of the right side: a smaller one stays in caches near by
@@ -89,7 +92,8 @@ typedef struct units {
 
 static units units_of(const int64_t size[static 3], bool transpose_rhs) {
   if (transpose_rhs) return (units){size[0], int64_ceil_div(size[0], STRIP), STRIP};
-  return (units){size[0], int64_max(LEAST_BLOCKS, int64_ceil_div(size[0], ROWS)), ROWS};
+  const int64_t least = int64_min(LEAST_BLOCKS, int64_ceil_div(size[0], 2));
+  return (units){size[0], int64_max(least, int64_ceil_div(size[0], ROWS)), ROWS};
 }
 
 // Where a unit begins: blocks of rows are of nearly the same size, strips are whole.
@@ -468,9 +472,11 @@ static void multiply_streamed_terms(walk *w) {
 // --- the product
 
 bool gemm_stream_takes(const int64_t size[static 3], bool transpose_rhs) {
-  if (!cpu_level_has_avx512()) return false;
-  return size[0] >= LEAST_ROWS && size[0] <= MOST_ROWS && size[1] >= LEAST_COLUMNS && size[2] >= TERMS &&
-         size[1] * size[2] >= LEAST_RIGHT && (!transpose_rhs || size[0] * size[2] <= MOST_LEFT);
+  if (!cpu_level_has_avx512() || size[1] < LEAST_COLUMNS || size[2] < TERMS) return false;
+  const int64_t right = size[1] * size[2];
+  if (size[0] < LOW_ROWS && (size[0] < (transpose_rhs ? LEAST_TURNED_ROWS : LEAST_ROWS) || right < LEAST_LOW_RIGHT))
+    return false;
+  return size[0] <= MOST_ROWS && right >= LEAST_RIGHT && (!transpose_rhs || size[0] * size[2] <= MOST_LEFT);
 }
 
 enum { STRIP_PIECE = PIECE * STRIP, TURNED_PIECE = ROWS * COPIED };
