@@ -249,7 +249,7 @@ static heddle_status plan_once(arena *a, const module *m, const compile_options 
   compilation c = {.arena = a,
                    .options = options,
                    .target = compile_target(options),
-                   .module = module_clone(a, m),
+                   .module = module_clone_around_values(a, m),
                    .reasons = reasons,
                    .failures = failures};
   heddle_status s = stages_run(front, options->dump && reasons, &options->progress, times, &c);

@@ -81,6 +81,9 @@ computation *module_add_computation(module *m, str name);   // appended; the nam
 void module_remove_computation(module *m, computation *c);  // nothing may call it
 computation *module_find_computation(const module *m, str name);
 module *module_clone(arena *a, const module *m);  // deep; shares nothing with the original
+// The same but for the values of constants, which are the original's: it must outlive the clone, and neither may change
+// one in place.
+module *module_clone_around_values(arena *a, const module *m);
 
 // The product of the array's dims that stand for open sizes; 1 if it has none.
 int64_t module_open_count(const module *m, const shape *s);

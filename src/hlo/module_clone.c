@@ -1,4 +1,5 @@
-// A deep copy of a module into another arena: nothing of the original is shared, so either may be changed or freed.
+// A deep copy of a module into another arena: nothing of the original is shared, unless values may be, so either may be
+// changed or freed.
 #include "hlo/module.h"
 
 typedef struct clone_state {
@@ -9,6 +10,7 @@ typedef struct clone_state {
   ptr_map computations;  // original -> copy
   ptr_map instructions;
   ptr_map shapes;  // shapes are shared by many instructions, in the copy too
+  bool shares_values;
 } clone_state;
 
 static const shape *clone_shape(clone_state *s, const shape *from) {
@@ -28,6 +30,13 @@ static source_location clone_location(clone_state *s, source_location where) {
 
 static str clone_text(clone_state *s, str from) { return from.size ? str_copy(s->arena, from) : (str){0}; }
 
+static literal *clone_literal(clone_state *s, const literal *from) {
+  if (!s->shares_values) return literal_copy(s->arena, from);
+  literal *to = arena_new(s->arena, literal);
+  *to = *from;
+  return to;
+}
+
 static void clone_instruction(clone_state *s, const instruction *from, computation *parent) {
   instruction *to = arena_new(s->arena, instruction);
   to->opcode = from->opcode;
@@ -35,7 +44,7 @@ static void clone_instruction(clone_state *s, const instruction *from, computati
   to->id = from->id;
   to->shape = clone_shape(s, from->shape);
   to->attributes = attributes_copy(s->arena, from->attributes);
-  if (from->literal) to->literal = literal_copy(s->arena, from->literal);
+  if (from->literal) to->literal = clone_literal(s, from->literal);
   to->parent = parent;
   to->where = clone_location(s, from->where);
   ptr_map_put(s->scratch, &s->instructions, from, to);
@@ -83,10 +92,10 @@ static void clone_contents(clone_state *s) {
   s->to->entry = ptr_map_get(&s->computations, from->entry);
 }
 
-module *module_clone(arena *a, const module *m) {
+static module *clone(arena *a, const module *m, bool shares_values) {
   module *to = module_create(a, m->name);
   to->file = m->file ? arena_strdup(a, m->file, strlen(m->file)) : NULL;
-  clone_state s = {.arena = a, .scratch = arena_create(), .from = m, .to = to};
+  clone_state s = {.arena = a, .scratch = arena_create(), .from = m, .to = to, .shares_values = shares_values};
   clone_contents(&s);
   to->is_scheduled = m->is_scheduled;
   for (int i = 0; i < m->attributes.size; i++)
@@ -103,3 +112,7 @@ module *module_clone(arena *a, const module *m) {
   arena_destroy(s.scratch);
   return to;
 }
+
+module *module_clone(arena *a, const module *m) { return clone(a, m, false); }
+
+module *module_clone_around_values(arena *a, const module *m) { return clone(a, m, true); }

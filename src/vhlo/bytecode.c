@@ -106,7 +106,7 @@ static bool read_strings(bytecode_cursor *c) {
     if (size == 0 || c->at > end || size > end - c->at)
       return bytecode_fail(b, start, "found a string of %llu bytes", (unsigned long long)size);
     end -= (size_t)size;
-    b->strings[i] = (str){b->bytes.data + end, (size_t)size - 1};
+    b->strings[i] = str_copy(b->arena, (str){b->bytes.data + end, (size_t)size - 1});
   }
   if (c->at != end) return bytecode_fail(b, c->at, "found %zu bytes of no string", end - c->at);
   return true;
@@ -253,7 +253,7 @@ heddle_status bytecode_read_limited(arena *a, const char *file, str bytes, int64
   bytecode *b = arena_new(a, bytecode);
   b->arena = a;
   b->file = arena_strdup(a, file, strlen(file));
-  b->bytes = str_copy(a, bytes);
+  b->bytes = bytes;
   b->most_expanded = most_expanded;
   if (!read_file(b, out)) return b->status;
   return status_ok();
