@@ -6,6 +6,7 @@
 #include "base/int64.h"
 #include "base/log.h"
 #include "fuse/tile_loops.h"
+#include "lhlo/donation.h"
 #include "opt/pass.h"
 #include "opt/passes.h"
 #include "supertile/refusal.h"
@@ -377,6 +378,27 @@ static bool drop_calls(const tile_search *s, module *m) {
   return any;
 }
 
+// Parameters that are arrays, and whose memory a result that is an array takes over.
+static heddle_status find_donated(tile_search *s, const module *m) {
+  int *donated, leaf = 0;
+  const instruction *root = m->entry->root;
+  const bool is_tuple = shape_is_tuple(root->shape);
+  const int count = is_tuple ? root->shape->tuple_size : 1;
+  TRY(donation_find(s->arena, m, &donated));
+  if (is_tuple && root->opcode != HLO_TUPLE) return status_ok();
+  for (int k = 0; k < count; k++)
+    if (is_tuple && !shape_is_array(root->shape->elements[k])) return status_ok();
+  for (int p = 0; p < m->entry->parameters.size; p++) {
+    instruction *parameter = m->entry->parameters.data[p];
+    if (!shape_is_array(parameter->shape)) return status_ok();
+    for (int k = 0; k < count; k++)
+      if (donated[k] == leaf)
+        ptr_map_put(s->arena, &s->donated, parameter, is_tuple ? root->operands[k] : (instruction *)root);
+    leaf++;
+  }
+  return status_ok();
+}
+
 // Steps that no near loop helps get their loops before the others close the way to them, the largest first.
 static heddle_status tile_hard_steps(supertiling *t, tile_search *s, tile_manner how, bool *changed) {
   const plan_steps *steps = s->steps;
@@ -411,6 +433,7 @@ static heddle_status run_round(supertiling *t, arena *scratch, module *m, const 
   region_maps maps = {.arena = scratch, .asked = t->asked};
   tile_search s = {.arena = scratch, .steps = &steps, .maps = &maps, .exact = t->options->exact, .taken = &t->done};
   for (int k = 0; k < m->computations.size; k++) tile_search_number(&s, m->computations.data[k]);
+  TRY(find_donated(&s, m));
   if (how.reach == REACH_HARD) TRY(tile_hard_steps(t, &s, how, changed));
   for (int k = steps.steps.size; k-- > 0;) {
     const plan_step *step = &steps.steps.data[k];

@@ -64,6 +64,7 @@ typedef struct tile_search {
   int64_t small_bytes;       // producers whose results take less stay outside: it would not help to cut them
   int64_t most_asked;        // regions that may be asked for before all further tries fail
   const ptr_map *taken;      // instructions that are no more tiled; may be null
+  ptr_map donated;           // parameter of the entry: the result that takes over its memory
   ptr_map dead;              // instructions that only loops stand for by now
   region_maps *maps;
   ptr_map orders;  // instruction: position in its computation's post-order, plus one
