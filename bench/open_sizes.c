@@ -1,10 +1,11 @@
-// A row softmax compiled once for all numbers of rows, beside the same compiled for each of a hundred: what its runs
-// take.
+// A row softmax compiled once for all numbers of rows, and one for all numbers of rows and columns, beside the same
+// compiled for each of a hundred: what their runs take.
 //
 // Prints each size at which the program for all sizes takes more than 1.2 times as long, then the geometric mean of the
-// ratios, the worst one, and what compiling takes on either side. On one
-// thread, since waking others takes longer than most of these. The fastest of many runs counts, which alternate.
+// ratios, the worst one, and what compiling takes on either side. On one thread, since waking others takes longer than
+// most of these. The fastest of many runs counts, which alternate.
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,29 +13,44 @@
 
 #include "heddle/heddle.h"
 
-enum { COLUMNS = 256, SIZES = 100, MOST_ROWS = 4096, ROUNDS = 15 };
+enum { SIZES = 100, MOST = 4096, COLUMNS = 256, ROWS = 64, LEAST_COLUMNS = 32, ROUNDS = 15 };
 
-static const char softmax[] =
-    "func.func public @main(%x: tensor<?x256xf32>) -> tensor<?x256xf32> {\n"
-    "  %low = stablehlo.constant dense<0xFF800000> : tensor<f32>\n"
-    "  %zero = stablehlo.constant dense<0.0> : tensor<f32>\n"
-    "  %m = stablehlo.reduce(%x init: %low) applies stablehlo.maximum across dimensions = [1]\n"
-    "    : (tensor<?x256xf32>, tensor<f32>) -> tensor<?xf32>\n"
-    "  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x256xf32>) -> tensor<i32>\n"
-    "  %n1 = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>\n"
-    "  %k = stablehlo.constant dense<256> : tensor<1xi32>\n"
-    "  %s = stablehlo.concatenate %n1, %k, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>\n"
-    "  %mb = stablehlo.dynamic_broadcast_in_dim %m, %s, dims = [0]\n"
-    "    : (tensor<?xf32>, tensor<2xi32>) -> tensor<?x256xf32>\n"
-    "  %d = stablehlo.subtract %x, %mb : tensor<?x256xf32>\n"
-    "  %e = stablehlo.exponential %d : tensor<?x256xf32>\n"
-    "  %t = stablehlo.reduce(%e init: %zero) applies stablehlo.add across dimensions = [1]\n"
-    "    : (tensor<?x256xf32>, tensor<f32>) -> tensor<?xf32>\n"
-    "  %tb = stablehlo.dynamic_broadcast_in_dim %t, %s, dims = [0]\n"
-    "    : (tensor<?xf32>, tensor<2xi32>) -> tensor<?x256xf32>\n"
-    "  %y = stablehlo.divide %e, %tb : tensor<?x256xf32>\n"
-    "  return %y : tensor<?x256xf32>\n"
-    "}\n";
+#define SOFTMAX(columns, size)                                                                        \
+  "func.func public @main(%x: tensor<?x" columns "xf32>) -> tensor<?x" columns                        \
+  "xf32> {\n"                                                                                         \
+  "  %low = stablehlo.constant dense<0xFF800000> : tensor<f32>\n"                                     \
+  "  %zero = stablehlo.constant dense<0.0> : tensor<f32>\n"                                           \
+  "  %m = stablehlo.reduce(%x init: %low) applies stablehlo.maximum across dimensions = [1]\n"        \
+  "    : (tensor<?x" columns                                                                          \
+  "xf32>, tensor<f32>) -> tensor<?xf32>\n"                                                            \
+  "  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x" columns                              \
+  "xf32>) -> tensor<i32>\n"                                                                           \
+  "  %n1 = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>\n" size                              \
+  "  %s = stablehlo.concatenate %n1, %k, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>\n" \
+  "  %mb = stablehlo.dynamic_broadcast_in_dim %m, %s, dims = [0]\n"                                   \
+  "    : (tensor<?xf32>, tensor<2xi32>) -> tensor<?x" columns                                         \
+  "xf32>\n"                                                                                           \
+  "  %d = stablehlo.subtract %x, %mb : tensor<?x" columns                                             \
+  "xf32>\n"                                                                                           \
+  "  %e = stablehlo.exponential %d : tensor<?x" columns                                               \
+  "xf32>\n"                                                                                           \
+  "  %t = stablehlo.reduce(%e init: %zero) applies stablehlo.add across dimensions = [1]\n"           \
+  "    : (tensor<?x" columns                                                                          \
+  "xf32>, tensor<f32>) -> tensor<?xf32>\n"                                                            \
+  "  %tb = stablehlo.dynamic_broadcast_in_dim %t, %s, dims = [0]\n"                                   \
+  "    : (tensor<?xf32>, tensor<2xi32>) -> tensor<?x" columns                                         \
+  "xf32>\n"                                                                                           \
+  "  %y = stablehlo.divide %e, %tb : tensor<?x" columns                                               \
+  "xf32>\n"                                                                                           \
+  "  return %y : tensor<?x" columns                                                                   \
+  "xf32>\n"                                                                                           \
+  "}\n"
+
+static const char by_rows[] = SOFTMAX("256", "  %k = stablehlo.constant dense<256> : tensor<1xi32>\n");
+static const char by_columns[] =
+    SOFTMAX("?",
+            "  %c = stablehlo.get_dimension_size %x, dim = 1 : (tensor<?x?xf32>) -> tensor<i32>\n"
+            "  %k = stablehlo.reshape %c : (tensor<i32>) -> tensor<1xi32>\n");
 
 static double seconds(void) {
   struct timespec t;
@@ -80,55 +96,83 @@ static void time_both(side *sides, double *best) {
     }
 }
 
-static double *compare_at(heddle_program *open, int64_t rows, float *x, float *outputs[2], double *result) {
-  const int64_t dims[] = {rows, COLUMNS}, *const input_dims[] = {dims};
+// What is compiled for all sizes may add a row up in another order where its length is open.
+static bool is_close(const float *x, const float *y, int64_t count) {
+  for (int64_t k = 0; k < count; k++)
+    if (!(fabsf(x[k] - y[k]) <= 1e-6F * fabsf(y[k]))) return false;
+  return true;
+}
+
+typedef struct workload {
+  const char *what, *text;
+  heddle_program *open;
+  float *x, *outputs[2];
+} workload;
+
+// result: what a run takes on either side, and what compiling for the size takes.
+static void compare_at(workload *w, const int64_t *dims, double *result) {
+  const int64_t *const input_dims[] = {dims};
   const heddle_array shape = {.element_type = "f32", .rank = 2, .dims = dims};
   heddle_compile_options compile = HEDDLE_COMPILE_OPTIONS_INIT;
   compile.parameters = &shape;
   compile.parameter_count = 1;
   compile.threads = 1;
-  side sides[2] = {{open, HEDDLE_RUN_OPTIONS_INIT, x, outputs[0]}, {NULL, HEDDLE_RUN_OPTIONS_INIT, x, outputs[1]}};
+  side sides[2] = {{w->open, HEDDLE_RUN_OPTIONS_INIT, w->x, w->outputs[0]},
+                   {NULL, HEDDLE_RUN_OPTIONS_INIT, w->x, w->outputs[1]}};
   sides[0].options.input_dims = input_dims;
   const double start = seconds();
-  need(heddle_compile(softmax, strlen(softmax), "softmax.mlir", &compile, &sides[1].program));
+  need(heddle_compile(w->text, strlen(w->text), "softmax.mlir", &compile, &sides[1].program));
   result[2] = seconds() - start;
   time_both(sides, result);
-  if (memcmp(outputs[0], outputs[1], (size_t)rows * COLUMNS * sizeof *x) != 0) {
-    fprintf(stderr, "results differ at %lld rows\n", (long long)rows);
+  if (!is_close(w->outputs[0], w->outputs[1], dims[0] * dims[1])) {
+    fprintf(stderr, "results differ at %lld x %lld\n", (long long)dims[0], (long long)dims[1]);
     exit(1);
   }
   heddle_program_free(sides[1].program);
-  return result;
 }
 
-int main(void) {
-  const size_t bytes = sizeof(float) * COLUMNS * MOST_ROWS;
-  float *x = aligned_alloc(64, bytes), *outputs[2] = {aligned_alloc(64, bytes), aligned_alloc(64, bytes)};
-  if (!x || !outputs[0] || !outputs[1]) return 1;
-  for (size_t k = 0; k < bytes / sizeof *x; k++) x[k] = (float)(k * 37 % 1001) / 100.0F;
-  heddle_program *open;
+// From `least` to MOST, each by the same factor larger.
+static int64_t size_at(int k, int64_t least) {
+  return llround((double)least * pow((double)MOST / (double)least, (k + 1) / (double)SIZES));
+}
+
+static void compare(workload *w, bool by_row) {
   const double start = seconds();
   heddle_compile_options compile = HEDDLE_COMPILE_OPTIONS_INIT;
   compile.threads = 1;
-  need(heddle_compile(softmax, strlen(softmax), "softmax.mlir", &compile, &open));
+  need(heddle_compile(w->text, strlen(w->text), "softmax.mlir", &compile, &w->open));
   const double compiling = seconds() - start;
   double logs = 0, worst = 0, all = 0;
   for (int k = 0; k < SIZES; k++) {
-    const int64_t rows = (int64_t)llround(pow(MOST_ROWS, (k + 1) / (double)SIZES));
+    const int64_t dims[] = {by_row ? size_at(k, 1) : ROWS, by_row ? COLUMNS : size_at(k, LEAST_COLUMNS)};
     double result[3];
-    compare_at(open, rows, x, outputs, result);
+    compare_at(w, dims, result);
     const double ratio = result[0] / result[1];
     logs += log(ratio);
     worst = fmax(worst, ratio);
     all += result[2];
     if (ratio > 1.2)
-      printf("%5lld rows: %.2f us, compiled for them %.2f us\n", (long long)rows, result[0] * 1e6, result[1] * 1e6);
+      printf("%5lld x %lld: %.2f us, compiled for them %.2f us\n", (long long)dims[0], (long long)dims[1],
+             result[0] * 1e6, result[1] * 1e6);
   }
-  printf("%d sizes: geometric mean %.3f, worst %.2f; compiled in %.0f ms, for each size %.0f ms together\n", SIZES,
-         exp(logs / SIZES), worst, compiling * 1e3, all * 1e3);
-  heddle_program_free(open);
-  free(x);
-  free(outputs[0]);
-  free(outputs[1]);
+  printf("%s: %d sizes: geometric mean %.3f, worst %.2f; compiled in %.0f ms, for each size %.0f ms together\n",
+         w->what, SIZES, exp(logs / SIZES), worst, compiling * 1e3, all * 1e3);
+  heddle_program_free(w->open);
+}
+
+int main(void) {
+  const size_t bytes = sizeof(float) * COLUMNS * MOST;
+  workload w = {.x = aligned_alloc(64, bytes), .outputs = {aligned_alloc(64, bytes), aligned_alloc(64, bytes)}};
+  if (!w.x || !w.outputs[0] || !w.outputs[1]) return 1;
+  for (size_t k = 0; k < bytes / sizeof *w.x; k++) w.x[k] = (float)(k * 37 % 1001) / 100.0F;
+  w.what = "open rows";
+  w.text = by_rows;
+  compare(&w, true);
+  w.what = "open rows and columns";
+  w.text = by_columns;
+  compare(&w, false);
+  free(w.x);
+  free(w.outputs[0]);
+  free(w.outputs[1]);
   return 0;
 }

@@ -308,13 +308,13 @@ static int whole_periods(arena *a, const target_code_limits *limits, MlirOperati
 // A number of trips that is only known when the kernel runs: whole vectors, then narrower ones if the body is short.
 static void vectorize_unknown_trips(arena *a, const target_code_limits *limits, MlirOperation loop, MlirValue upper,
                                     int width) {
-  const int narrow = width / 4;
-  const bool has_narrow = is_small(a, limits, loop) && narrow >= limits->min_vector_lanes && width % narrow == 0;
-  for (int w = width; w >= (has_narrow ? narrow : width); w = narrow) {
-    if (fills_a_tensor(loop, w)) return;
+  const int narrowest = limits->min_vector_lanes;
+  const bool is_short = is_small(a, limits, loop);
+  for (int w = width; w == width || (is_short && w >= narrowest && width % w == 0); w /= 2) {
+    if (fills_a_tensor(loop, w)) continue;
     ir_builder b = ir_builder_before(loop, a);
     MlirValue rest = ir_binary(&b, "arith.remsi", upper, ir_index(&b, w));
-    if (!take_vectors(a, limits, loop, ir_binary(&b, "arith.subi", upper, rest), w) || w == narrow) return;
+    if (!take_vectors(a, limits, loop, ir_binary(&b, "arith.subi", upper, rest), w)) return;
   }
 }
 

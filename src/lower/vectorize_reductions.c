@@ -183,11 +183,12 @@ static MlirValue first_lane(ir_builder *b, MlirValue vector) {
   return ir_value_with(b, "vector.extract", ir_element_type(mlirValueGetType(vector)), 1, &vector, 1, &position);
 }
 
-// Replaces vectors by scalars. The last two lanes meet as a vector, too: a choice between scalars would be a branch,
-// and nobody can predict which of two lanes has the largest element.
-static bool fold_lanes(const reduction_loop *l, ir_builder *b, int width, MlirValue *values) {
+// Vectors of `width` lanes become vectors of `wanted`, both powers of two; at one lane, scalars. The last two lanes
+// meet as a vector, too: a choice between scalars would be a branch, and nobody can predict which of two lanes has the
+// largest element.
+static bool fold_to(const reduction_loop *l, ir_builder *b, int width, int wanted, MlirValue *values) {
   MlirValue *low = arena_array(l->arena, MlirValue, l->count), *high = arena_array(l->arena, MlirValue, l->count);
-  for (; width > 1; width /= 2) {
+  for (; width > wanted; width /= 2) {
     for (int c = 0; c < l->count; c++) {
       if (l->carried[c].kind == CARRIED_TENSOR) continue;
       low[c] = width > 2 ? lanes_from(b, values[c], 0, width / 2) : values[c];
@@ -195,6 +196,12 @@ static bool fold_lanes(const reduction_loop *l, ir_builder *b, int width, MlirVa
     }
     if (!combine_all(l, b, low, high, values)) return false;
   }
+  return true;
+}
+
+// Replaces vectors by scalars, which have met what the loop began with.
+static bool fold_lanes(const reduction_loop *l, ir_builder *b, int width, MlirValue *values) {
+  if (!fold_to(l, b, width, 1, values)) return false;
   for (int c = 0; c < l->count; c++) {
     const carried_value *v = &l->carried[c];
     if (v->kind == CARRIED_TENSOR) continue;
@@ -380,22 +387,39 @@ static MlirValue whole_steps(const reduction_loop *l, ir_builder *b, int64_t ste
   return ir_binary(b, "arith.subi", all, ir_binary(b, "arith.remsi", all, ir_index(b, step)));
 }
 
-// The same where the number of turns is only known when the kernel runs: what fills no vector is left to the loop
-// itself, which goes on from there with what the lanes came to.
+// A loop over vectors between two places, one vector a turn; `values` go in and come out.
+static const char *take_open(const reduction_loop *l, ir_builder *b, MlirValue from, MlirValue to, int width,
+                             MlirValue *values) {
+  MlirOperation loop = build_loop(l, b, from, to, width, 1, values);
+  const char *refusal = fill_body(l, loop, width, 1);
+  for (int c = 0; c < l->count; c++) values[c] = ir_result(loop, c);
+  return refusal;
+}
+
+// The same where the number of turns is only known when the kernel runs: what fills no vector goes to narrower ones,
+// the last few turns to the loop itself, which goes on from there with what the lanes came to.
 static const char *build_open(const reduction_loop *l, ir_builder *b, const lane_plan *p, MlirValue *now) {
+  const int narrowest = l->limits->min_vector_lanes;
+  static const char no_form[] = "a reducer without vector form";
+  const bool is_long = body_size(l) > l->limits->huge_reduction;
   MlirValue *values = arena_array(l->arena, MlirValue, p->copies * l->count);
-  MlirValue main_end = whole_steps(l, b, (int64_t)p->width * p->copies), end = whole_steps(l, b, p->width);
+  MlirValue main_end = whole_steps(l, b, (int64_t)p->width * p->copies), end = main_end;
   start_lanes(l, b, p->width, p->copies, values);
   MlirOperation loop = build_loop(l, b, ir_index(b, 0), main_end, p->width, p->copies, values);
   const char *refusal = fill_body(l, loop, p->width, p->copies);
   for (int i = 0; i < p->copies * l->count; i++) values[i] = ir_result(loop, i);
-  if (!refusal && !fold_copies(l, b, p->copies, values)) refusal = "a reducer without vector form";
-  if (!refusal && p->copies > 1) {
-    loop = build_loop(l, b, main_end, end, p->width, 1, values);
-    refusal = fill_body(l, loop, p->width, 1);
-    for (int c = 0; c < l->count; c++) values[c] = ir_result(loop, c);
+  if (!refusal && !fold_copies(l, b, p->copies, values)) refusal = no_form;
+  int width = p->copies > 1 ? p->width : p->width / 2;
+  int lanes = p->width;
+  for (; !refusal && width >= narrowest; width /= is_long ? 4 : 2) {
+    if (fills_a_tensor(l, width)) continue;
+    MlirValue next = whole_steps(l, b, width);
+    if (!fold_to(l, b, lanes, width, values)) return no_form;
+    refusal = take_open(l, b, end, next, width, values);
+    lanes = width;
+    end = next;
   }
-  if (!refusal && !fold_lanes(l, b, p->width, values)) refusal = "a reducer without vector form";
+  if (!refusal && !fold_lanes(l, b, lanes, values)) refusal = no_form;
   for (int c = 0; c < l->count; c++) now[c] = values[c];
   if (!refusal) mlirOperationSetOperand(l->op, 0, end);
   return refusal;
