@@ -81,9 +81,9 @@ def measure(function, arguments, binary, turns):
         try:
             compile_ours = float(ours.ask("compile")[1])
             first = float(ours.ask("run 1")[1])
-            theirs, mine = peer_jax.best_of(compiled, arguments, 1), first
+            theirs, mine = peer_jax.best_of(compiled, arguments, 1)[0], first
             for _ in range(turns):
-                theirs = min(theirs, peer_jax.best_of(compiled, arguments, runs_for(theirs)))
+                theirs = min(theirs, peer_jax.best_of(compiled, arguments, runs_for(theirs))[0])
                 mine = min(mine, float(ours.ask(f"run {runs_for(mine)}")[1]))
             ours.ask(f"write {folder}/out")
             apart = compare(folder, jax.tree.leaves(wanted))

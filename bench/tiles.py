@@ -14,8 +14,8 @@ the best peer each of our ways is; cases in which what was chosen is furthest be
 means of groups of cases. The figures of src/base/target.c that the planner chooses by are such ratios.
 
 With --cpu=x86-64-v3 (or another one) code, OpenBLAS and oneDNN keep to that level of instructions; --onednn-isa limits
-oneDNN alone (AVX512_CORE_BF16 leaves its AMX out). On one thread products and convolutions are compared by the time
-that the processor worked, which others on the machine hardly change.
+oneDNN alone (AVX512_CORE_BF16 leaves its AMX out). On one thread all is compared by the time that the processor
+worked, which others on the machine hardly change.
 
 The peers come from --peer-python, or from build/bench-venv, which is made if it is not there. Without them Heddle is
 measured beside the libraries alone.
@@ -180,7 +180,7 @@ def measure(case, python, cpus, arguments):
             contender.ask("run 3")
         for _ in range(arguments.rounds):
             for contender in contenders:
-                contender.run(arguments.runs, by_cpu=arguments.threads == 1 and case.library)
+                contender.run(arguments.runs, by_cpu=arguments.threads == 1)
                 time.sleep(run.REST / 4)
         worst = differences(case, contenders, folder)
         for contender in contenders:
