@@ -6,24 +6,13 @@
 #include <sys/stat.h>
 
 #include "prog/program_sizes.h"
+#include "tools/json_error.h"
 
 void facts_begin(facts *f, arena *a, const char *module) {
   *f = (facts){.arena = a};
   f->out = (json_writer){.out = &f->text};
   json_begin(&f->out, NULL, '{');
   json_put_string(&f->out, "module", str_from(module));
-}
-
-static void put_error(json_writer *w, heddle_status s) {
-  const source_location where = status_where(s);
-  json_begin(w, "error", '{');
-  json_put_string(w, "code", str_from(heddle_code_name(heddle_status_code(s))));
-  json_put_string(w, "message", str_from(status_brief(s)));
-  if (where.file) json_put_string(w, "file", str_from(where.file));
-  if (where.line > 0) json_put_int(w, "line", where.line);
-  if (where.column > 0) json_put_int(w, "column", where.column);
-  json_put_string(w, "text", str_from(heddle_status_message(s)));
-  json_end(w, '}');
 }
 
 void facts_note_file(facts *f, const char *path) { vec_push(f->arena, &f->files, path); }
@@ -42,7 +31,7 @@ static void put_files(facts *f) {
 
 heddle_status facts_end(facts *f, heddle_status s) {
   if (f->files.size > 0) put_files(f);
-  if (!status_is_ok(s)) put_error(&f->out, s);
+  if (!status_is_ok(s)) json_error_put(&f->out, s);
   json_end(&f->out, '}');
   fwrite(f->text.data, 1, f->text.size, stdout);
   text_free(&f->text);

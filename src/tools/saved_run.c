@@ -8,13 +8,15 @@
 #include "rt/saved_program.h"
 #include "tools/flags.h"
 #include "tools/plain_array.h"
+#include "tools/saved_facts.h"
 
 typedef struct run_flags {
   flag_list inputs, outputs;
   const char *cpu, *sizes;
   int random;  // the seed of made-up arguments, or -1: they come from files
   int threads, repeat, v;
-  bool trusts_checksums, print, info, time;
+  bool trusts_checksums, print, info, time, json;
+  saved_facts *facts;  // that --json asks for; else null
 } run_flags;
 
 // --- what a file holds
@@ -109,6 +111,7 @@ static heddle_status execute(const invocation *i, const run_flags *f) {
     if (!k || seconds < best) best = seconds;
   }
   if (f->time) fprintf(stderr, "run %.3f ms\n", best * 1e3);
+  if (f->facts) saved_facts_put_run(f->facts, f->repeat, best);
   return status_ok();
 }
 
@@ -146,9 +149,7 @@ static heddle_status run_open(arena *a, const saved_program *saved, const run_fl
   return s;
 }
 
-static heddle_status run_file(arena *a, const char *path, void *argument) {
-  const run_flags *f = argument;
-  log_set_level(f->v);
+static heddle_status run_path(arena *a, const char *path, const run_flags *f) {
   const double start = log_seconds();
   const saved_program_options options = {
       .trusts_checksums = f->trusts_checksums, .threads = f->threads, .level = f->cpu};
@@ -156,11 +157,28 @@ static heddle_status run_file(arena *a, const char *path, void *argument) {
   TRY(saved_program_open(path, &options, &saved));
   if (f->time) fprintf(stderr, "load %.3f ms\n", (log_seconds() - start) * 1e3);
   heddle_status s = status_ok();
-  if (f->info) print_info(a, saved);
-  else if (saved_program_instances(saved)) s = run_open(a, saved, f);
+  if (f->facts) saved_facts_put_file(f->facts, a, saved);
+  if (f->info && !f->facts) print_info(a, saved);
+  if (f->info) {
+    saved_program_close(saved);
+    return s;
+  }
+  if (saved_program_instances(saved)) s = run_open(a, saved, f);
   else s = run_program(a, saved_program_invocable(saved), f);
   saved_program_close(saved);
   return s;
+}
+
+static heddle_status run_file(arena *a, const char *path, void *argument) {
+  run_flags *f = argument;
+  log_set_level(f->v);
+  if (!f->json) return run_path(a, path, f);
+  saved_facts told;
+  saved_facts_begin(&told, path);
+  f->facts = &told;
+  heddle_status s = run_path(a, path, f);
+  f->facts = NULL;
+  return saved_facts_end(&told, s);
 }
 
 // The libraries are loaded when a program needs them, so that their limits can still be set.
@@ -169,6 +187,7 @@ static heddle_status check_flags(void *argument) {
   cpu_level level;
   if (f->random >= 0 && f->inputs.size)
     return status_error(HEDDLE_INVALID, "found --random and --input, wanted one of them");
+  if (f->json && f->print) return status_error(HEDDLE_INVALID, "found --json and --print, wanted one of them");
   if (!f->cpu || !cpu_level_find(f->cpu, &level) || level == CPU_LEVEL_NATIVE) return status_ok();
   if (setenv("ONEDNN_MAX_CPU_ISA", cpu_levels[level].onednn, 1) != 0 ||
       setenv("OPENBLAS_CORETYPE", cpu_levels[level].openblas, 1) != 0)
@@ -185,6 +204,7 @@ int main(int argc, char **argv) {
       {"output", FLAG_LIST, &f.outputs, "FILE", "where to write a result: x.npy, or its bytes"},
       {"print", FLAG_BOOL, &f.print, NULL, "print the results"},
       {"info", FLAG_BOOL, &f.info, NULL, "print what the file holds, and do not run it"},
+      {"json", FLAG_BOOL, &f.json, NULL, "print JSON: what the file holds, times, the error"},
       {"sizes", FLAG_TEXT, &f.sizes, "N[,M]", "the sizes of a program that was saved for all of them"},
       {"repeat", FLAG_COUNT, &f.repeat, "N", "run so many times (1)"},
       {"time", FLAG_BOOL, &f.time, NULL, "print the time of loading and of the fastest run on standard error"},

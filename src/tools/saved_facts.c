@@ -1,0 +1,99 @@
+// Numbers that only the sizes of a run decide are null.
+#include "tools/saved_facts.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "prog/program_sizes.h"
+#include "tools/json_error.h"
+
+void saved_facts_begin(saved_facts *f, const char *path) {
+  *f = (saved_facts){0};
+  f->out = (json_writer){.out = &f->text};
+  json_begin(&f->out, NULL, '{');
+  json_put_string(&f->out, "module", str_from(path));
+}
+
+static void put_size(json_writer *w, const char *name, int64_t size) {
+  if (size < 0) json_put_number(w, name, HUGE_VAL);
+  else json_put_int(w, name, size);
+}
+
+static void put_values(json_writer *w, const char *name, int count, const program_value *values) {
+  json_begin(w, name, '[');
+  for (int k = 0; k < count; k++) {
+    const program_shape *s = &values[k].shape;
+    json_begin(w, NULL, '{');
+    if (values[k].name[0]) json_put_string(w, "name", str_from(values[k].name));
+    json_put_string(w, "type", str_from(dtype_name(s->type)));
+    json_begin(w, "dims", '[');
+    bool is_open = false;
+    for (int d = 0; d < s->rank; d++) {
+      put_size(w, NULL, s->dims[d]);
+      is_open |= s->dims[d] < 0;
+    }
+    json_end(w, ']');
+    put_size(w, "bytes", is_open ? -1 : program_shape_bytes(s));
+    json_end(w, '}');
+  }
+  json_end(w, ']');
+}
+
+static void put_symbols(json_writer *w, const program_sizes *s) {
+  json_begin(w, "sizes", '[');
+  for (int k = 0; k < s->symbol_count; k++) {
+    json_begin(w, NULL, '{');
+    json_put_string(w, "name", str_from(s->symbols[k].name ? s->symbols[k].name : ""));
+    json_put_int(w, "least", s->symbols[k].least);
+    json_put_int(w, "most", s->symbols[k].most);
+    json_end(w, '}');
+  }
+  json_end(w, ']');
+}
+
+static void put_code(json_writer *w, const program_code *c, bool is_taken) {
+  int64_t bytes = 0;
+  for (int i = 0; i < c->image_count; i++) bytes += (int64_t)c->images[i].size;
+  json_begin(w, NULL, '{');
+  json_put_string(w, "level", str_from(c->level));
+  json_put_string(w, "machine", str_from(c->machine));
+  json_put_string(w, "features", str_from(c->features));
+  json_put_int(w, "plan", c->plan);
+  json_put_int(w, "images", c->image_count);
+  json_put_int(w, "bytes", bytes);
+  json_put_bool(w, "taken", is_taken);
+  json_end(w, '}');
+}
+
+void saved_facts_put_file(saved_facts *f, arena *a, const saved_program *saved) {
+  json_writer *w = &f->out;
+  const program_saved *file = saved_program_contents(saved);
+  const program *p = saved_program_plan(saved), *shown = program_sizes_show(a, p);
+  int64_t constants = 0;
+  for (int k = 0; k < p->allocation_count; k++)
+    if (p->allocations[k].kind == PROGRAM_CONSTANT) constants += p->allocations[k].bytes;
+  json_put_string(w, "name", str_from(p->name));
+  json_put_string(w, "producer", str_from(file->producer));
+  json_put_int(w, "devices", p->device_count);
+  put_values(w, "parameters", p->parameter_count, shown->parameters);
+  put_values(w, "results", p->given_result_count, shown->results);
+  if (p->sizes.symbol_count > 0) put_symbols(w, &p->sizes);
+  json_put_int(w, "constant_bytes", constants);
+  put_size(w, "temporary_bytes", shown->temporary_bytes);
+  json_begin(w, "codes", '[');
+  for (int k = 0; k < file->code_count; k++) put_code(w, &file->codes[k], &file->codes[k] == saved_program_code(saved));
+  json_end(w, ']');
+}
+
+void saved_facts_put_run(saved_facts *f, int runs, double seconds) {
+  json_put_int(&f->out, "runs", runs);
+  json_put_number(&f->out, "least_seconds", seconds);
+}
+
+heddle_status saved_facts_end(saved_facts *f, heddle_status s) {
+  if (!status_is_ok(s)) json_error_put(&f->out, s);
+  json_end(&f->out, '}');
+  fwrite(f->text.data, 1, f->text.size, stdout);
+  text_free(&f->text);
+  return s;
+}
