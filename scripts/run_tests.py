@@ -44,8 +44,11 @@ SAVED_EVERY = 4
 # Modules of hlo-smith sent through each way.
 SMITH_CHECKS = {"passes": 2000, "text": 200, "proto": 300, "pbtxt": 100, "stablehlo": 500, "cpu": 200,
                 "cpu-default": 100, "tiles": 100, "tiles-default": 50, "simulator": 150, "simulator-default": 50}
+# Where there is a device.
+VULKAN_CHECKS = {"vulkan": 60, "vulkan-default": 30}
 # Bits of computed floats differ in the last place, and where the sign of a NaN is not settled.
-SMITH_MIX = dict.fromkeys(("cpu", "cpu-default", "tiles", "tiles-default", "simulator", "simulator-default"),
+SMITH_MIX = dict.fromkeys(("cpu", "cpu-default", "tiles", "tiles-default", "simulator", "simulator-default",
+                           "vulkan", "vulkan-default"),
                           "bitcast-convert=0")
 # Made-up windows that go through tiles.
 TILE_WINDOWS = 40
@@ -383,6 +386,10 @@ def step_smith():
     """random modules mean the same behind the passes, in every format, on the CPU and in the kernel simulator"""
     result = Result()
     smith(result, "build", SMITH_CHECKS, 1)
+    if conformance.has_device("vulkan", ROOT / "build" / "bin" / "heddle"):
+        smith(result, "build", VULKAN_CHECKS, 1)
+    else:
+        result.remarks.append("skipped vulkan: there is no device (heddle info --devices)")
     smith(result, "build", SMITH_TRANSFORMS, 1, TRANSFORMS_MIX)
     smith(result, "build/dev", SANITIZED_CHECKS, SANITIZED_SEED)
     return result

@@ -136,16 +136,16 @@
   .constant_alignment = 64, .stream_alignment = 32, TILE_SIZES(16 << 10), FUSION_COSTS, CODE_LIMITS
 
 // What devices with a grid have alike.
-#define GRID_FIGURES                                                                                                  \
-  .has_grid = true, .has_fma = true, .exchanged_bits = 64, .index_bits = 32, .max_unroll = 4,                         \
-  .threads_per_block = 128, .subgroup_size = 32, .max_grid_x = INT32_MAX, .buffer_alignment = 16, .vector_lanes = 32, \
-  .launch_ns = 3000, .wake_ns = 0, .tile_bytes = 16 << 10, .tile_operations = 64 << 10, .most_tile = 16 << 10,        \
-  .tiles_per_core = 4, .row_buffer_bytes = 64 << 10, .row_accumulators = 1024, .constant_alignment = 64,              \
-  .shared_alignment = 16, .stream_alignment = 32, TILE_SIZES(1 << 10), GRID_SIZES, FUSION_COSTS, CODE_LIMITS
+#define GRID_FIGURES                                                                                             \
+  .has_grid = true, .exchanged_bits = 64, .index_bits = 32, .max_unroll = 4, .threads_per_block = 128,           \
+  .subgroup_size = 32, .max_grid_x = INT32_MAX, .buffer_alignment = 16, .vector_lanes = 32, .launch_ns = 3000,   \
+  .wake_ns = 0, .tile_bytes = 16 << 10, .tile_operations = 64 << 10, .most_tile = 16 << 10, .tiles_per_core = 4, \
+  .row_buffer_bytes = 64 << 10, .row_accumulators = 1024, .constant_alignment = 64, .shared_alignment = 16,      \
+  .stream_alignment = 32, TILE_SIZES(1 << 10), GRID_SIZES, FUSION_COSTS, CODE_LIMITS
 
 // What all chips from sm_75 on have alike. A thread may use 255 registers.
-#define GPU_FIGURES                                                                              \
-  .kind = TARGET_NVPTX, .vector_registers = 255, .has_f16 = true, .has_narrow_arithmetic = true, \
+#define GPU_FIGURES                                                                                               \
+  .kind = TARGET_NVPTX, .has_fma = true, .vector_registers = 255, .has_f16 = true, .has_narrow_arithmetic = true, \
   .has_ieee_extrema = true, .adds_floats_atomically = true, .adds_f16_atomically = true, GRID_FIGURES
 
 // Matrix products by libraries and by tiles: measured with bench/tiles.py --threads=1 on a machine with AVX2, of which
@@ -219,7 +219,8 @@ const target_description target_any_cpu = {.kind = TARGET_CPU,
 
 static const target_description machines[] = {
     {.kind = TARGET_NULL, .name = "null", .chip = "", .features = "", CPU_FIGURES},
-    // Any device of Vulkan 1.1: what all of them have, but for costs, which are those of a small one.
+    // Any device of Vulkan 1.1: what all of them have, but for costs, which are those of a small one. Whether Fma
+    // rounds once is the device's choice.
     {.kind = TARGET_VULKAN,
      .name = "vulkan",
      .chip = "",

@@ -5,11 +5,16 @@
 // time: all remainders are multiples of d's last place and smaller than d, so that they are numbers, and one fused
 // multiply-add finds them. A rounded quotient is one too large at most. Where a quotient overflows, the divisor is
 // small enough for a larger power.
+//
+// Without a fused multiply-add quotients are below 2^24, and the multiple is taken apart: the products with its upper
+// and its lower bits are numbers, and so is what each leaves.
 #include <math.h>
 
 #include "lower/approx.h"
 
 #define QUOTIENT_BITS 50
+#define UNFUSED_QUOTIENT_BITS 23
+#define UPPER_HALF 0xfffffffff8000000u  // sign, exponent and 25 bits behind the first
 #define EXPONENT 0x7ff0000000000000u
 #define LARGE_POWER 0x1p700
 
@@ -19,17 +24,27 @@ static MlirValue raise(approx *a, MlirValue rest, MlirValue divisor) {
   return ir_select(a->b, is_over, approx_mul(a, divisor, approx_f64(a, LARGE_POWER)), divisor);
 }
 
+// rest - quotient * multiple
+static MlirValue minus_product(approx *a, MlirValue rest, MlirValue quotient, MlirValue multiple) {
+  MlirValue minus = approx_negate(a, quotient);
+  if (a->fma) return approx_fma(a, minus, multiple, rest);
+  MlirValue upper = approx_float(a, approx_int(a, "andi", approx_bits(a, multiple), approx_i64(a, UPPER_HALF)));
+  MlirValue lower = approx_sub(a, multiple, upper);
+  return approx_add(a, approx_add(a, rest, approx_mul(a, minus, upper)), approx_mul(a, minus, lower));
+}
+
 // One step of the division; rest >= divisor > 0.
 static MlirValue subtract_multiple(approx *a, MlirValue rest, MlirValue divisor) {
+  const uint64_t bits = a->fma ? QUOTIENT_BITS : UNFUSED_QUOTIENT_BITS;
   MlirValue raised = raise(a, rest, raise(a, rest, divisor)), one = approx_f64(a, 1);
   MlirValue field = approx_int(a, "andi", approx_bits(a, approx_div(a, rest, raised)), approx_i64(a, EXPONENT));
-  MlirValue lowered = approx_int(a, "subi", field, approx_i64(a, (uint64_t)QUOTIENT_BITS << 52));
+  MlirValue lowered = approx_int(a, "subi", field, approx_i64(a, bits << 52));
   MlirValue power = approx_float(a, lowered);
   // Quotients of few bits, the usual ones, are subtracted whole.
   power = ir_select(a->b, approx_compare(a, "ogt", power, one), power, one);
   MlirValue multiple = approx_mul(a, raised, power);
   MlirValue quotient = ir_unary(a->b, "math.floor", approx_div(a, rest, multiple));
-  MlirValue next = approx_fma(a, approx_negate(a, quotient), multiple, rest);
+  MlirValue next = minus_product(a, rest, quotient, multiple);
   MlirValue is_below = approx_compare(a, "olt", next, approx_f64(a, 0));
   return ir_select(a->b, is_below, approx_add(a, next, multiple), next);
 }

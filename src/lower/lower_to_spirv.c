@@ -6,7 +6,7 @@
 // every driver turns into registers.
 //
 // The entry takes its buffers' addresses as push constants, of which every device has 128 bytes; more than 16 lie in
-// memory behind the one address that is pushed (PUSHED_MOST, which the runtime knows, too: rt/vulkan_program.c).
+// memory behind the one address that is pushed (SPIRV_PUSHED_MOST, which the runtime knows, too: rt/vulkan_program.c).
 //
 // Invocations exchange values (gpu.shuffle) through memory of the workgroup: subgroups are of another size on each
 // device. All invocations have to get there together (split_exchanges.c), which is checked.
@@ -18,7 +18,7 @@
 #include "lower/spirv_vectors.h"
 #include "lower/uniform_values.h"
 
-enum { PUSHED_MOST = 16, MAX_GRID_X = 65535 };
+enum { MAX_GRID_X = 65535 };
 
 static heddle_status translate_block(spirv_code *c, MlirBlock block);
 
@@ -457,25 +457,14 @@ static heddle_status private_function(spirv_code *c, MlirOperation function) {
   return translate_block(c, body);
 }
 
-// Of so many addresses that are pushed.
-static MlirValue pushed_address(spirv_code *c, int count, int number) {
-  const MlirType i64 = spirv_build_int_type(&c->s, 64), i32 = spirv_build_int_type(&c->s, 32);
-  static const char form[] = "!spirv.ptr<!spirv.struct<(!spirv.array<%d x i64, stride=8> [0])>, PushConstant>";
-  const MlirType block = ir_type(c->s.b.context, arena_printf(c->s.b.arena, form, count));
-  spirv_build_global(&c->s, "addresses", block, NULL);
-  const MlirValue base = spirv_build_address_of(&c->s, "addresses", block);
-  const MlirValue at[] = {spirv_build_int(&c->s, i32, 0), spirv_build_int(&c->s, i32, number)};
-  return spirv_build_load(&c->s, i64, spirv_build_element(&c->s, base, 2, at, i64, "PushConstant"));
-}
-
 static heddle_status read_addresses(spirv_code *c, MlirBlock body) {
   const int count = (int)mlirBlockGetNumArguments(body);
-  const MlirValue table = count > PUSHED_MOST ? pushed_address(c, 1, 0) : (MlirValue){NULL};
+  const MlirValue table = count > SPIRV_PUSHED_MOST ? spirv_build_pushed(&c->s, 0) : (MlirValue){NULL};
   for (int i = 0; i < count; i++) {
     const MlirValue argument = mlirBlockGetArgument(body, i);
     if (!is_pointer(mlirValueGetType(argument)))
       return status_error(HEDDLE_INTERNAL, "the entry takes something that is no buffer");
-    const MlirValue address = table.ptr ? spirv_memory_address_in(c, table, i) : pushed_address(c, count, i);
+    const MlirValue address = table.ptr ? spirv_memory_address_in(c, table, i) : spirv_build_pushed(&c->s, i);
     spirv_values_put(c, argument, 1, &address);
   }
   return status_ok();

@@ -189,8 +189,30 @@ static MlirValue count_trailing(const scalar *e, const row *r) {
 
 // --- floats
 
+static MlirType bits_type(spirv_build *s, MlirType type) { return spirv_build_int_type(s, ir_bit_width(type)); }
+
+static bool is_zero(MlirValue x) {
+  const MlirOperation op = mlirValueIsABlockArgument(x) ? (MlirOperation){NULL} : ir_defining_op(x);
+  if (ir_is_null(op) || !ir_is(op, "spirv.Constant")) return false;
+  const MlirAttribute value = ir_get(op, "value");
+  return mlirAttributeIsAFloat(value) && mlirFloatAttrGetValueDouble(value) == 0;
+}
+
+// The same number, of which no compiler knows so. No address has its highest bit set.
+static MlirValue hidden(spirv_build *s, MlirValue x) {
+  const MlirType type = mlirValueGetType(x), bits = bits_type(s, type);
+  const MlirValue address = spirv_build_pushed(s, 0), last = spirv_build_int(s, mlirValueGetType(address), 63);
+  const MlirValue zero = resized(s, spirv_build_binary(s, "spirv.ShiftRightLogical", address, last), bits, false);
+  return spirv_build_bitcast(s, type, spirv_build_binary(s, "spirv.BitwiseOr", spirv_build_bitcast(s, bits, x), zero));
+}
+
+// Mesa's software rasterizer takes x * 0 and x - x for 0, x + 0 for x and x / x for 1, whatever a module says of NaN,
+// infinities and signed zeros.
 static MlirValue float_operation(const scalar *e, const row *r) {
-  return spirv_build_exact(e->s, r->name, e->x[0], e->x[1]);
+  MlirValue x = e->x[0], y = e->x[1];
+  if (is_zero(x)) x = hidden(e->s, x);
+  if (is_zero(y) || mlirValueEqual(e->x[0], y)) y = hidden(e->s, y);
+  return spirv_build_exact(e->s, r->name, x, y);
 }
 
 static MlirValue function_of_floats(const scalar *e, const row *r) {
@@ -218,8 +240,6 @@ static MlirValue compare_floats(const scalar *e, const row *r) {
   const MlirValue any = spirv_build_binary(e->s, "spirv.LogicalOr", is_nan(e->s, e->x[0]), is_nan(e->s, e->x[1]));
   return predicate == UNORDERED ? any : spirv_build_unary(e->s, "spirv.LogicalNot", any);
 }
-
-static MlirType bits_type(spirv_build *s, MlirType type) { return spirv_build_int_type(s, ir_bit_width(type)); }
 
 static MlirValue sign_bit(spirv_build *s, MlirType bits) {
   return spirv_build_int(s, bits, ir_bit_width(bits) == 32 ? INT32_MIN : INT64_MIN);
@@ -389,9 +409,73 @@ static const row *row_of(MlirOperation op) {
   return NULL;
 }
 
+// --- products of twice the width
+
+static MlirValue half_of(spirv_build *s, MlirValue x, bool is_high) {
+  const MlirType i64 = mlirValueGetType(x);
+  if (is_high) return spirv_build_binary(s, "spirv.ShiftRightLogical", x, spirv_build_int(s, i64, 32));
+  return spirv_build_binary(s, "spirv.BitwiseAnd", x, spirv_build_int(s, i64, UINT32_MAX));
+}
+
+static MlirValue sum(spirv_build *s, MlirValue x, MlirValue y) { return spirv_build_binary(s, "spirv.IAdd", x, y); }
+
+static MlirValue product(spirv_build *s, MlirValue x, MlirValue y) { return spirv_build_binary(s, "spirv.IMul", x, y); }
+
+// The upper 64 bits of a product of numbers without a sign, from those of their halves.
+static MlirValue upper_product(spirv_build *s, MlirValue x, MlirValue y) {
+  const MlirValue xl = half_of(s, x, false), xh = half_of(s, x, true);
+  const MlirValue yl = half_of(s, y, false), yh = half_of(s, y, true);
+  const MlirValue first = sum(s, product(s, xh, yl), half_of(s, product(s, xl, yl), true));
+  const MlirValue second = sum(s, product(s, xl, yh), half_of(s, first, false));
+  return sum(s, product(s, xh, yh), sum(s, half_of(s, first, true), half_of(s, second, true)));
+}
+
+// A negative number was taken for one that is 2^64 larger.
+static MlirValue without_excess(spirv_build *s, MlirValue upper, MlirValue x, MlirValue y) {
+  const MlirValue zero = spirv_build_int(s, mlirValueGetType(x), 0);
+  const MlirValue excess = spirv_build_select(s, spirv_build_compare(s, "spirv.SLessThan", x, zero), y, zero);
+  return spirv_build_binary(s, "spirv.ISub", upper, excess);
+}
+
+static void multiply_extended(spirv_build *s, MlirValue x, MlirValue y, int bits, bool is_signed, MlirValue out[2]) {
+  const MlirType i64 = spirv_build_int_type(s, 64), type = mlirValueGetType(x);
+  if (bits == 64) {
+    out[0] = product(s, x, y);
+    out[1] = upper_product(s, x, y);
+    if (is_signed) out[1] = without_excess(s, without_excess(s, out[1], x, y), y, x);
+    return;
+  }
+  x = resized(s, normalized(s, x, bits, is_signed), i64, is_signed);
+  y = resized(s, normalized(s, y, bits, is_signed), i64, is_signed);
+  const MlirValue whole = product(s, x, y);
+  const MlirValue upper = spirv_build_binary(s, "spirv.ShiftRightArithmetic", whole, spirv_build_int(s, i64, bits));
+  out[0] = resized(s, whole, type, false);
+  out[1] = resized(s, upper, type, false);
+}
+
+static heddle_status translate_extended(spirv_code *c, MlirOperation op, bool is_signed) {
+  const spirv_value *x, *y;
+  TRY(spirv_values_operand(c, op, 0, &x));
+  TRY(spirv_values_operand(c, op, 1, &y));
+  MlirValue *parts = arena_array(c->s.b.arena, MlirValue, 2 * x->count);
+  const int bits = bits_of(ir_element_type(ir_result_type(op, 0)), &c->s);
+  for (int k = 0; k < x->count; k++) {
+    MlirValue both[2];
+    multiply_extended(&c->s, x->parts[k], y->parts[k], bits, is_signed, both);
+    parts[k] = both[0];
+    parts[x->count + k] = both[1];
+  }
+  for (int half = 0; half < 2; half++)
+    spirv_values_put(c, ir_result(op, half), x->count, parts + (ptrdiff_t)half * x->count);
+  return status_ok();
+}
+
 heddle_status spirv_arith_translate(spirv_code *c, MlirOperation op, bool *known) {
   const row *r = row_of(op);
-  *known = r != NULL;
+  const bool is_signed = ir_is(op, "arith.mulsi_extended"),
+             is_extended = is_signed || ir_is(op, "arith.mului_extended");
+  *known = r || is_extended;
+  if (is_extended) return translate_extended(c, op, is_signed);
   if (!r) return status_ok();
   spirv_types types = {0};
   TRY(spirv_values_types(c, ir_result_type(op, 0), &types));

@@ -207,6 +207,16 @@ MlirValue spirv_build_address_of(spirv_build *s, const char *global, MlirType po
   return ir_value_with(&s->b, "spirv.mlir.addressof", pointer_type, 0, NULL, 1, &variable);
 }
 
+MlirValue spirv_build_pushed(spirv_build *s, int number) {
+  const MlirType i64 = spirv_build_int_type(s, 64), i32 = spirv_build_int_type(s, 32);
+  static const char form[] = "!spirv.ptr<!spirv.struct<(!spirv.array<%d x i64, stride=8> [0])>, PushConstant>";
+  const MlirType block = ir_type(s->b.context, arena_printf(s->b.arena, form, SPIRV_PUSHED_MOST));
+  spirv_build_global(s, "addresses", block, NULL);
+  const MlirValue base = spirv_build_address_of(s, "addresses", block);
+  const MlirValue at[] = {spirv_build_int(s, i32, 0), spirv_build_int(s, i32, number)};
+  return spirv_build_load(s, i64, spirv_build_element(s, base, 2, at, i64, "PushConstant"));
+}
+
 void spirv_build_barrier(spirv_build *s) {
   const MlirNamedAttribute attributes[] = {
       attribute(s, "execution_scope", "#spirv.scope<Workgroup>"),

@@ -74,6 +74,12 @@ MlirValue spirv_build_element(spirv_build *s, MlirValue pointer, int count, cons
 void spirv_build_global(spirv_build *s, const char *name, MlirType pointer_type, const char *built_in);
 MlirValue spirv_build_address_of(spirv_build *s, const char *global, MlirType pointer_type);
 
+// How many addresses are pushed to the entry at most.
+enum { SPIRV_PUSHED_MOST = 16 };
+
+// Address `number` of those that are pushed; wherever it is asked for, there is one at least.
+MlirValue spirv_build_pushed(spirv_build *s, int number);
+
 // Synchronises all invocations of the workgroup, with what they wrote.
 void spirv_build_barrier(spirv_build *s);
 

@@ -98,8 +98,55 @@ static MlirValue added_part(ir_builder *b, MlirBlock body, MlirValue v, const ch
   return none;
 }
 
+static MlirBlock append_block(MlirRegion region, MlirType argument, MlirLocation location) {
+  MlirBlock block = mlirBlockCreate(1, &argument, &location);
+  mlirRegionAppendOwnedBlock(region, block);
+  return block;
+}
+
+// scf.while over what memory holds, of which the first region is to be filled: its argument is the word as it was seen
+// last.
+static MlirBlock begin_exchanging(ir_builder *b, MlirType word, MlirValue first) {
+  MlirRegion regions[] = {mlirRegionCreate(), mlirRegionCreate()};
+  const MlirBlock before = append_block(regions[0], word, b->location);
+  const MlirBlock after = append_block(regions[1], word, b->location);
+  ir_build(b, (ir_op_state){.name = "scf.while",
+                            .operand_count = 1,
+                            .operands = &first,
+                            .result_count = 1,
+                            .results = &word,
+                            .region_count = 2,
+                            .regions = regions});
+  ir_builder next = ir_builder_at_end(b->context, after, b->arena);
+  const MlirValue carried = mlirBlockGetArgument(after, 0);
+  ir_yield(&next, 1, &carried);
+  return before;
+}
+
+// Ends the first region: once more if somebody was faster.
+static void try_exchange(ir_builder *inner, MlirValue address, MlirValue old, MlirValue wanted) {
+  MlirValue done;
+  const MlirValue seen = llvm_build_exchange(inner, address, old, wanted, &done);
+  const MlirValue again = ir_binary(inner, "arith.xori", done, ir_int(inner, mlirValueGetType(done), 1));
+  ir_build(inner, (ir_op_state){.name = "scf.condition", .operand_count = 2, .operands = (MlirValue[]){again, seen}});
+}
+
+static void add_part(ir_builder *b, MlirValue address, MlirValue value, const target_description *target) {
+  if (target->adds_floats_atomically) {
+    llvm_build_atomic(b, "fadd", address, value);
+    return;
+  }
+  const MlirType type = mlirValueGetType(value), word = bits_type(b, ir_bit_width(type));
+  const MlirBlock before = begin_exchanging(b, word, llvm_build_atomic_load(b, word, address));
+  ir_builder inner = ir_builder_at_end(b->context, before, b->arena);
+  const MlirValue old = mlirBlockGetArgument(before, 0);
+  const MlirValue sum = ir_binary(&inner, "arith.addf", ir_cast(&inner, "arith.bitcast", type, old), value);
+  try_exchange(&inner, address, old, ir_cast(&inner, "arith.bitcast", word, sum));
+}
+
 // Adds a complex number part by part; false if the body does anything else.
-static bool add_complex(ir_builder *b, MlirBlock body, MlirValue yielded, const tensor_memory *m, MlirValue index) {
+static bool add_complex(ir_builder *b, MlirBlock body, MlirValue yielded, const tensor_memory *m, MlirValue index,
+                        const target_description *target) {
   if (!mlirTypeIsAComplex(m->element) || mlirValueIsABlockArgument(yielded)) return false;
   const MlirOperation made = ir_defining_op(yielded);
   if (!ir_is(made, "complex.create")) return false;
@@ -109,8 +156,8 @@ static bool add_complex(ir_builder *b, MlirBlock body, MlirValue yielded, const 
   MlirType part = tensor_access_stored_type(m->element);
   MlirValue shift, address = tensor_access_address(b, m, index, &shift);
   MlirValue second = llvm_build_address(b, address, part, ir_int(b, bits_type(b, 32), 1));
-  llvm_build_atomic(b, "fadd", address, re);
-  llvm_build_atomic(b, "fadd", second, im);
+  add_part(b, address, re, target);
+  add_part(b, second, im, target);
   return true;
 }
 
@@ -224,42 +271,19 @@ static MlirValue word_of_element(ir_builder *b, const slot *s, MlirValue old, Ml
   return ir_binary(b, "arith.ori", ir_binary(b, "arith.andi", old, keep), placed);
 }
 
-static MlirBlock append_block(MlirRegion region, MlirType argument, MlirLocation location) {
-  MlirBlock block = mlirBlockCreate(1, &argument, &location);
-  mlirRegionAppendOwnedBlock(region, block);
-  return block;
-}
-
 static void build_loop(ir_builder *b, MlirOperation op, const slot *s) {
   MlirValue first = s->memory->shared_by_threads
                         ? llvm_build_atomic_load(b, s->word, s->address)
                         : llvm_build_load(b, s->word, s->address, ir_bit_width(s->word) / 8, false);
-  MlirRegion regions[] = {mlirRegionCreate(), mlirRegionCreate()};
-  MlirBlock before = append_block(regions[0], s->word, b->location);
-  MlirBlock after = append_block(regions[1], s->word, b->location);
-  ir_build(b, (ir_op_state){.name = "scf.while",
-                            .operand_count = 1,
-                            .operands = &first,
-                            .result_count = 1,
-                            .results = &s->word,
-                            .region_count = 2,
-                            .regions = regions});
-
+  const MlirBlock before = begin_exchanging(b, s->word, first);
   ir_builder inner = ir_builder_at_end(b->context, before, b->arena);
   MlirValue old = mlirBlockGetArgument(before, 0);
   MlirValue current = element_of_word(&inner, s, old);
   MlirOperation marker = ir_build(&inner, (ir_op_state){.name = "scf.condition"});
   MlirValue updated = ir_inline_block(b->arena, ir_body(op, 0), marker, &current).data[0];
   inner.before = marker;
-  MlirValue done;
-  MlirValue seen = llvm_build_exchange(&inner, s->address, old, word_of_element(&inner, s, old, updated), &done);
-  MlirValue again = ir_binary(&inner, "arith.xori", done, ir_int(&inner, mlirValueGetType(done), 1));
-  ir_build(&inner, (ir_op_state){.name = "scf.condition", .operand_count = 2, .operands = (MlirValue[]){again, seen}});
+  try_exchange(&inner, s->address, old, word_of_element(&inner, s, old, updated));
   ir_erase(marker);
-
-  ir_builder next = ir_builder_at_end(b->context, after, b->arena);
-  MlirValue carried = mlirBlockGetArgument(after, 0);
-  ir_yield(&next, 1, &carried);
 }
 
 static slot slot_of(ir_builder *b, const tensor_memory *m, MlirValue index, int bits) {
@@ -286,8 +310,7 @@ heddle_status tensor_atomics_build(ir_builder *b, MlirOperation op, const tensor
   }
   const MlirOperation single = single_operation(body, yielded, &other);
   if (!ir_is_null(single) && build_direct(b, single, m, other, index, target)) return status_ok();
-  if (m->shared_by_threads && target->adds_floats_atomically && add_complex(b, body, yielded, m, index))
-    return status_ok();
+  if (m->shared_by_threads && add_complex(b, body, yielded, m, index, target)) return status_ok();
   const int bits = ir_bit_width(tensor_access_stored_type(m->element)) * (mlirTypeIsAComplex(m->element) ? 2 : 1);
   if (bits > 64) return status_error(HEDDLE_UNIMPLEMENTED, "atomic update of %s", ir_type_text(b->arena, m->element));
   const slot s = slot_of(b, m, index, bits);

@@ -10,9 +10,10 @@ typedef struct dispatch {
 
 static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
   const program_launch *launch = &from->launch;
-  if (context->program->images[context->program->kernels[launch->kernel].image].format != PROGRAM_SPIRV)
-    return status_error(HEDDLE_INVALID, "kernel %s has no code for the device",
-                        context->program->kernels[launch->kernel].entry);
+  const program *p = context->program;
+  const int image = p->kernels[launch->kernel].image;
+  if (image < 0 || image >= p->image_count || p->images[image].format != PROGRAM_SPIRV)
+    return status_error(HEDDLE_INVALID, "kernel %s has no code for the device", p->kernels[launch->kernel].entry);
   dispatch *d = arena_new(a, dispatch);
   *d = (dispatch){{launch->kernel, launch->buffers}, (*context->run_count)++};
   t->state = d;

@@ -67,9 +67,9 @@ static heddle_status check_module(const vulkan_device *d, const program *p, cons
   const program_image *image = &p->images[k->image];
   const size_t count = image->size / sizeof(uint32_t);
   const uint32_t *words = image->data;
-  if (!words || image->size % sizeof(uint32_t) || count < HEADER || (uintptr_t)words % sizeof(uint32_t) ||
+  if (!k->entry || !words || image->size % sizeof(uint32_t) || count < HEADER || (uintptr_t)words % sizeof(uint32_t) ||
       words[0] != MAGIC)
-    return status_error(HEDDLE_INVALID, "the image of kernel %s is no SPIR-V", k->entry);
+    return status_error(HEDDLE_INVALID, "the image of kernel %s is no SPIR-V", k->entry ? k->entry : "without a name");
   for (size_t at = HEADER; at + 1 < count && (words[at] & 0xffff) == CAPABILITY; at += 2) {
     const char *what = missing(&d->features, words[at + 1]);
     if (what)
@@ -115,6 +115,11 @@ static heddle_status create_kernel(vulkan_program *v, const program_kernel *k, v
   return status_ok();
 }
 
+// Comparators of sorts are the host's.
+static bool is_for_device(const program *p, const program_kernel *k) {
+  return k->image >= 0 && k->image < p->image_count && p->images[k->image].format == PROGRAM_SPIRV;
+}
+
 static heddle_status create_kernels(vulkan_program *v) {
   const program *p = v->program;
   vulkan_device *d = v->device;
@@ -127,7 +132,7 @@ static heddle_status create_kernels(vulkan_program *v) {
   v->kernels = calloc((size_t)p->kernel_count + 1, sizeof *v->kernels);
   if (!v->kernels) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for %d kernels", p->kernel_count);
   for (int k = 0; k < p->kernel_count; k++)
-    if (p->images[p->kernels[k].image].format == PROGRAM_SPIRV)
+    if (is_for_device(p, &p->kernels[k]))
       TRY(status_context(create_kernel(v, &p->kernels[k], &v->kernels[k]), "while loading kernel %s",
                          p->kernels[k].entry));
   return status_ok();

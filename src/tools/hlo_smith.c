@@ -106,6 +106,8 @@ static const check checks[] = {
     {.name = "limits-default", .on = PLATFORM_CPU, .is_limited = true},
     {.name = "simulator", .on = PLATFORM_SIMULATOR, .is_exact = true},
     {.name = "simulator-default", .on = PLATFORM_SIMULATOR},
+    {.name = "vulkan", .on = PLATFORM_VULKAN, .is_exact = true},
+    {.name = "vulkan-default", .on = PLATFORM_VULKAN},
 };
 
 static heddle_status find_check(const char *name, const check **out) {
@@ -116,7 +118,7 @@ static heddle_status find_check(const char *name, const check **out) {
   return status_error(
       HEDDLE_INVALID,
       "found --check=%s, wanted text, passes, proto, pbtxt, stablehlo, cpu, cpu-default, tiles, tiles-default, "
-      "limits, limits-default, simulator or simulator-default",
+      "limits, limits-default, simulator, simulator-default, vulkan or vulkan-default",
       name);
 }
 
@@ -406,7 +408,8 @@ int main(int argc, char **argv) {
       {"kinds", FLAG_BOOL, &f.kinds, NULL, "list the kinds of operations with their weights and stop"},
       {"check", FLAG_TEXT, &f.check_name, "WAY",
        "text, passes, proto, pbtxt, stablehlo, cpu (--exact), cpu-default, tiles (--exact), tiles-default, "
-       "limits (--exact), limits-default, simulator (--exact) or simulator-default: compare results behind it"},
+       "limits (--exact), limits-default, simulator (--exact), simulator-default, vulkan (--exact) or "
+       "vulkan-default: compare results behind it"},
       {"mutants", FLAG_BOOL, &f.mutants, NULL,
        "measure how many modules with one mistake the CPU's comparison refuses"},
       {"default", FLAG_BOOL, &f.is_default, NULL, "with --mutants: by the bounds of cpu-default"},

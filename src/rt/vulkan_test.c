@@ -1,0 +1,413 @@
+// Programs on a Vulkan driver that is none: its memory is the host's, its kernels add one, and each of its calls can be
+// made to fail. What it gave out is counted.
+#include "rt/testing.h"
+
+#include "rt/vulkan_driver.h"
+
+enum { COUNT = 100, MOST_COMMANDS = 8 };
+
+// --- the driver
+
+static struct {
+  int live;         // objects that were made and not destroyed
+  int calls;        // that can fail, so far
+  int failing;      // of them; 0: none
+  VkResult result;  // of that
+  int lookups, missing;
+  uint64_t pushed[MOST_COMMANDS][2];
+  int dispatches, submissions;
+  bool has_atomics;
+} fake;
+
+static VkResult answer(void) { return ++fake.calls == fake.failing ? fake.result : VK_SUCCESS; }
+
+// A handle is a piece of memory, so that the sanitizer sees what is lost.
+static VkResult make(void *handle, size_t bytes) {
+  const VkResult result = answer();
+  if (result != VK_SUCCESS) return result;
+  void *made = calloc(1, bytes);
+  memcpy(handle, &made, sizeof made);
+  fake.live++;
+  return result;
+}
+
+static void end(void *handle) {
+  if (handle) fake.live--;
+  free(handle);
+}
+
+#define MAKE(name, info, type)                                                                                 \
+  static VKAPI_ATTR VkResult VKAPI_CALL fake_##name(VkDevice d, const info *i, const VkAllocationCallbacks *a, \
+                                                    type *out) {                                               \
+    (void)d, (void)i, (void)a;                                                                                 \
+    return make(out, 1);                                                                                       \
+  }
+#define DESTROY(name, type)                                                                           \
+  static VKAPI_ATTR void VKAPI_CALL fake_##name(VkDevice d, type x, const VkAllocationCallbacks *a) { \
+    (void)d, (void)a;                                                                                 \
+    end((void *)x);                                                                                   \
+  }
+#define UNUSED __attribute__((unused))
+#define ANSWER(name, ...) \
+  static VKAPI_ATTR VkResult VKAPI_CALL fake_##name(__VA_ARGS__) { return answer(); }
+
+MAKE(CreateBuffer, VkBufferCreateInfo, VkBuffer)
+MAKE(CreateShaderModule, VkShaderModuleCreateInfo, VkShaderModule)
+MAKE(CreatePipelineLayout, VkPipelineLayoutCreateInfo, VkPipelineLayout)
+MAKE(CreateCommandPool, VkCommandPoolCreateInfo, VkCommandPool)
+MAKE(CreateFence, VkFenceCreateInfo, VkFence)
+DESTROY(DestroyBuffer, VkBuffer)
+DESTROY(DestroyShaderModule, VkShaderModule)
+DESTROY(DestroyPipelineLayout, VkPipelineLayout)
+DESTROY(DestroyPipeline, VkPipeline)
+DESTROY(DestroyCommandPool, VkCommandPool)
+DESTROY(DestroyFence, VkFence)
+DESTROY(FreeMemory, VkDeviceMemory)
+
+static VKAPI_ATTR VkResult VKAPI_CALL fake_EnumerateInstanceVersion(uint32_t *version) {
+  *version = VK_API_VERSION_1_3;
+  return answer();
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL fake_CreateInstance(const VkInstanceCreateInfo *i, const VkAllocationCallbacks *a,
+                                                          VkInstance *out) {
+  (void)i, (void)a;
+  return make(out, 1);
+}
+
+static VKAPI_ATTR void VKAPI_CALL fake_DestroyInstance(VkInstance x, const VkAllocationCallbacks *a) {
+  (void)a;
+  end(x);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL fake_EnumeratePhysicalDevices(VkInstance i, uint32_t *count,
+                                                                    VkPhysicalDevice *out) {
+  (void)i;
+  *count = 1;
+  out[0] = (VkPhysicalDevice)(void *)&fake;
+  return answer();
+}
+
+static VKAPI_ATTR void VKAPI_CALL fake_GetPhysicalDeviceProperties2(VkPhysicalDevice p,
+                                                                    VkPhysicalDeviceProperties2 *out) {
+  (void)p;
+  VkPhysicalDeviceProperties *all = &out->properties;
+  all->apiVersion = VK_API_VERSION_1_3;
+  strcpy(all->deviceName, "fake");
+  all->limits.maxComputeSharedMemorySize = 16384;
+  all->limits.maxComputeWorkGroupInvocations = 128;
+  for (int k = 0; k < 3; k++) all->limits.maxComputeWorkGroupCount[k] = 65535;
+  for (VkBaseOutStructure *s = out->pNext; s; s = s->pNext)
+    if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES)
+      ((VkPhysicalDeviceMaintenance3Properties *)(void *)s)->maxMemoryAllocationSize = 1 << 20;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL fake_EnumerateDeviceExtensionProperties(VkPhysicalDevice p, const char *layer,
+                                                                              uint32_t *count,
+                                                                              VkExtensionProperties *out) {
+  (void)p, (void)layer, (void)out;
+  *count = 0;
+  return answer();
+}
+
+static VKAPI_ATTR void VKAPI_CALL fake_GetPhysicalDeviceFeatures2(VkPhysicalDevice p, VkPhysicalDeviceFeatures2 *out) {
+  (void)p;
+  out->features.shaderInt64 = true;
+  for (VkBaseOutStructure *s = out->pNext; s; s = s->pNext) {
+    if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES)
+      ((VkPhysicalDeviceBufferDeviceAddressFeatures *)(void *)s)->bufferDeviceAddress = true;
+    if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_INT64_FEATURES)
+      ((VkPhysicalDeviceShaderAtomicInt64Features *)(void *)s)->shaderBufferInt64Atomics = fake.has_atomics;
+  }
+}
+
+static VKAPI_ATTR void VKAPI_CALL fake_GetPhysicalDeviceMemoryProperties(VkPhysicalDevice p,
+                                                                         VkPhysicalDeviceMemoryProperties *out) {
+  (void)p;
+  *out = (VkPhysicalDeviceMemoryProperties){.memoryTypeCount = 1};
+  out->memoryTypes[0].propertyFlags = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+}
+
+static VKAPI_ATTR void VKAPI_CALL fake_GetPhysicalDeviceQueueFamilyProperties(VkPhysicalDevice p, uint32_t *count,
+                                                                              VkQueueFamilyProperties *out) {
+  (void)p;
+  *count = 1;
+  out[0] = (VkQueueFamilyProperties){.queueFlags = VK_QUEUE_COMPUTE_BIT, .queueCount = 1};
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL fake_CreateDevice(VkPhysicalDevice p, const VkDeviceCreateInfo *i,
+                                                        const VkAllocationCallbacks *a, VkDevice *out) {
+  (void)p, (void)i, (void)a;
+  return make(out, 1);
+}
+
+static VKAPI_ATTR void VKAPI_CALL fake_DestroyDevice(VkDevice x, const VkAllocationCallbacks *a) {
+  (void)a;
+  end(x);
+}
+
+static VKAPI_ATTR void VKAPI_CALL fake_GetDeviceQueue(VkDevice d, uint32_t family, uint32_t number, VkQueue *out) {
+  (void)d, (void)family, (void)number;
+  *out = (VkQueue)(void *)&fake;
+}
+
+static VKAPI_ATTR void VKAPI_CALL fake_GetBufferMemoryRequirements(VkDevice d, VkBuffer b, VkMemoryRequirements *out) {
+  (void)d, (void)b;
+  *out = (VkMemoryRequirements){.size = 1 << 16, .alignment = 256, .memoryTypeBits = 1};
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL fake_AllocateMemory(VkDevice d, const VkMemoryAllocateInfo *i,
+                                                          const VkAllocationCallbacks *a, VkDeviceMemory *out) {
+  (void)d, (void)a;
+  return make(out, i->allocationSize);
+}
+
+// A buffer remembers its memory.
+static VKAPI_ATTR VkResult VKAPI_CALL fake_BindBufferMemory(VkDevice d, VkBuffer b, VkDeviceMemory m, VkDeviceSize o) {
+  (void)d, (void)b, (void)o;
+  fake.pushed[MOST_COMMANDS - 1][0] = (uint64_t)(uintptr_t)m;
+  return answer();
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL fake_MapMemory(VkDevice d, VkDeviceMemory m, VkDeviceSize o, VkDeviceSize s,
+                                                     VkMemoryMapFlags f, void **out) {
+  (void)d, (void)o, (void)s, (void)f;
+  *out = (void *)m;
+  return answer();
+}
+
+// The one that was bound last.
+static VKAPI_ATTR VkDeviceAddress VKAPI_CALL fake_GetBufferDeviceAddress(VkDevice d,
+                                                                         const VkBufferDeviceAddressInfo *i) {
+  (void)d, (void)i;
+  return fake.pushed[MOST_COMMANDS - 1][0];
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL fake_CreateComputePipelines(VkDevice d, VkPipelineCache c, uint32_t count,
+                                                                  const VkComputePipelineCreateInfo *i,
+                                                                  const VkAllocationCallbacks *a, VkPipeline *out) {
+  (void)d, (void)c, (void)count, (void)i, (void)a;
+  return make(out, 1);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL fake_AllocateCommandBuffers(VkDevice d, const VkCommandBufferAllocateInfo *i,
+                                                                  VkCommandBuffer *out) {
+  (void)d, (void)i;
+  *out = (VkCommandBuffer)(void *)&fake;
+  return answer();
+}
+
+ANSWER(BeginCommandBuffer, UNUSED VkCommandBuffer c, UNUSED const VkCommandBufferBeginInfo *i)
+ANSWER(EndCommandBuffer, UNUSED VkCommandBuffer c)
+ANSWER(WaitForFences, UNUSED VkDevice d, UNUSED uint32_t count, UNUSED const VkFence *f, UNUSED VkBool32 all,
+       UNUSED uint64_t limit)
+ANSWER(ResetFences, UNUSED VkDevice d, UNUSED uint32_t count, UNUSED const VkFence *f)
+
+static VKAPI_ATTR void VKAPI_CALL fake_CmdBindPipeline(VkCommandBuffer c, VkPipelineBindPoint point, VkPipeline p) {
+  (void)c, (void)point, (void)p;
+}
+
+static VKAPI_ATTR void VKAPI_CALL fake_CmdPushConstants(VkCommandBuffer c, VkPipelineLayout l, VkShaderStageFlags f,
+                                                        uint32_t offset, uint32_t size, const void *values) {
+  (void)c, (void)l, (void)f, (void)offset;
+  memcpy(fake.pushed[fake.dispatches], values, size);
+}
+
+static VKAPI_ATTR void VKAPI_CALL fake_CmdPipelineBarrier(VkCommandBuffer c, VkPipelineStageFlags before,
+                                                          VkPipelineStageFlags after, VkDependencyFlags f, uint32_t m,
+                                                          const VkMemoryBarrier *memory, uint32_t b,
+                                                          const VkBufferMemoryBarrier *buffers, uint32_t i,
+                                                          const VkImageMemoryBarrier *images) {
+  (void)c, (void)before, (void)after, (void)f, (void)m, (void)memory, (void)b, (void)buffers, (void)i, (void)images;
+}
+
+static VKAPI_ATTR void VKAPI_CALL fake_CmdDispatch(VkCommandBuffer c, uint32_t x, uint32_t y, uint32_t z) {
+  (void)c, (void)x, (void)y, (void)z;
+  fake.dispatches++;
+}
+
+// Each kernel adds one to all elements.
+static VKAPI_ATTR VkResult VKAPI_CALL fake_QueueSubmit(VkQueue q, uint32_t count, const VkSubmitInfo *i, VkFence f) {
+  (void)q, (void)count, (void)i, (void)f;
+  const VkResult result = answer();
+  for (int k = 0; k < fake.dispatches && result == VK_SUCCESS; k++) {
+    const int32_t *from = (const int32_t *)(uintptr_t)fake.pushed[k][0];
+    int32_t *to = (int32_t *)(uintptr_t)fake.pushed[k][1];
+    for (int e = 0; e < COUNT; e++) to[e] = from[e] + 1;
+  }
+  fake.submissions++;
+  return result;
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL fake_GetDeviceProcAddr(VkDevice d, const char *name);
+
+static const struct {
+  const char *name;
+  PFN_vkVoidFunction function;
+} functions[] = {
+#define ROW(name) {"vk" #name, (PFN_vkVoidFunction)fake_##name},
+    VULKAN_GLOBAL_FUNCTIONS(ROW) VULKAN_INSTANCE_FUNCTIONS(ROW) VULKAN_DEVICE_FUNCTIONS(ROW) ROW(GetBufferDeviceAddress)
+#undef ROW
+};
+
+static PFN_vkVoidFunction look_up(const char *name) {
+  if (++fake.lookups == fake.missing) return NULL;
+  for (size_t k = 0; k < sizeof functions / sizeof *functions; k++)
+    if (strcmp(functions[k].name, name) == 0) return functions[k].function;
+  return NULL;
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL fake_GetDeviceProcAddr(VkDevice d, const char *name) {
+  (void)d;
+  return look_up(name);
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL fake_GetInstanceProcAddr(VkInstance i, const char *name) {
+  (void)i;
+  return look_up(name);
+}
+
+// --- programs
+
+// The words in front of a module that asks for a capability.
+static const uint32_t plain[] = {0x07230203, 0x00010300, 0, 10, 0, 2U << 16 | 17, 1};
+static const uint32_t atomic[] = {0x07230203, 0x00010300, 0, 10, 0, 2U << 16 | 17, 1, 2U << 16 | 17, 12};
+static const uint32_t unknown[] = {0x07230203, 0x00010300, 0, 10, 0, 2U << 16 | 17, 4711};
+static const uint32_t no_module[] = {1, 2, 3, 4, 5, 6};
+
+static program_image image;
+
+// result = parameter + 2, by two kernels through a temporary.
+static program_sequence build(testing_program *h, const uint32_t *words, size_t bytes) {
+  fake = (typeof(fake)){0};
+  image = (program_image){PROGRAM_SPIRV, words, bytes};
+  h->program.device = TARGET_VULKAN;
+  h->program.images = &image;
+  h->program.image_count = 1;
+  const int in = testing_memory(h, PROGRAM_PARAMETER, 0, 4 * COUNT),
+            out = testing_memory(h, PROGRAM_RESULT, 0, 4 * COUNT),
+            between = testing_memory(h, PROGRAM_TEMPORARY, 0, 4 * COUNT);
+  const int kernel = testing_kernel(h, NULL, 2);
+  program_thunk *first = testing_step(h, kernel, in, between), *second = testing_step(h, kernel, between, out);
+  for (int k = 0; k < h->kernels.size; k++) {
+    h->kernels.data[k].grid[0] = h->kernels.data[k].grid[1] = h->kernels.data[k].grid[2] = 1;
+    h->kernels.data[k].block[0] = 64;
+  }
+  return testing_sequence(h, 2, (program_thunk *[]){first, second});
+}
+
+static heddle_status run_once(testing_program *h, program_sequence entry, int32_t *found) {
+  int32_t given[COUNT];
+  for (int i = 0; i < COUNT; i++) given[i] = 7 * i;
+  executable *e;
+  TRY(testing_create(h, entry, 1, &e));
+  heddle_status s = executable_run(e, (void *[]){given}, (void *[]){found});
+  // What was recorded is submitted as it is.
+  if (status_is_ok(s)) s = executable_run(e, (void *[]){given}, (void *[]){found});
+  executable_destroy(e);
+  return s;
+}
+
+static void test_run(void **state) {
+  (void)state;
+  testing_program h = testing_start();
+  int32_t found[COUNT];
+  testing_check(run_once(&h, build(&h, plain, sizeof plain), found));
+  for (int i = 0; i < COUNT; i++) assert_int_equal(found[i], 7 * i + 2);
+  assert_int_equal(fake.dispatches, 2);
+  assert_int_equal(fake.submissions, 2);
+  assert_int_equal(fake.live, 0);
+  testing_end(&h);
+}
+
+// Whatever call fails says so, and nothing is lost.
+static void test_failing_calls(void **state) {
+  (void)state;
+  static const struct {
+    VkResult result;
+    heddle_code code;
+  } cases[] = {{VK_ERROR_OUT_OF_DEVICE_MEMORY, HEDDLE_OUT_OF_MEMORY},
+               {VK_ERROR_OUT_OF_HOST_MEMORY, HEDDLE_OUT_OF_MEMORY},
+               {VK_ERROR_DEVICE_LOST, HEDDLE_DEVICE_FAILED},
+               {VK_ERROR_UNKNOWN, HEDDLE_DEVICE_FAILED}};
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    bool goes_on = true;
+    for (int n = 1; goes_on; n++) {
+      testing_program h = testing_start();
+      int32_t found[COUNT];
+      const program_sequence entry = build(&h, plain, sizeof plain);
+      fake.failing = n;
+      fake.result = cases[c].result;
+      heddle_status s = run_once(&h, entry, found);
+      goes_on = fake.calls >= n;
+      if (goes_on) testing_check_error(s, cases[c].code, "vk");
+      else testing_check(s);
+      assert_int_equal(fake.live, 0);
+      assert_true(n < 200);
+      testing_end(&h);
+    }
+  }
+}
+
+static void test_missing_functions(void **state) {
+  (void)state;
+  const int count = (int)(sizeof functions / sizeof *functions) - 1;  // the last has two names
+  for (int n = 1; n <= count; n++) {
+    testing_program h = testing_start();
+    int32_t found[COUNT];
+    const program_sequence entry = build(&h, plain, sizeof plain);
+    fake.missing = n;
+    testing_check_error(run_once(&h, entry, found), HEDDLE_DEVICE_FAILED, "the Vulkan driver lacks vk");
+    testing_end(&h);
+  }
+}
+
+static void test_modules(void **state) {
+  (void)state;
+  static const struct {
+    const uint32_t *words;
+    size_t bytes;
+    heddle_code code;
+    const char *text;
+  } cases[] = {{atomic, sizeof atomic, HEDDLE_UNIMPLEMENTED, "needs atomic operations on 64 bits, which fake has not"},
+               {unknown, sizeof unknown, HEDDLE_UNIMPLEMENTED, "a capability that is not known"},
+               {no_module, sizeof no_module, HEDDLE_INVALID, "is no SPIR-V"},
+               {plain, sizeof plain - 1, HEDDLE_INVALID, "is no SPIR-V"},
+               {plain, 8, HEDDLE_INVALID, "is no SPIR-V"},
+               {NULL, 0, HEDDLE_INVALID, "is no SPIR-V"}};
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    testing_program h = testing_start();
+    int32_t found[COUNT];
+    testing_check_error(run_once(&h, build(&h, cases[c].words, cases[c].bytes), found), cases[c].code, cases[c].text);
+    assert_int_equal(fake.live, 0);
+    testing_end(&h);
+  }
+}
+
+// More than the driver gives at once, and grids and blocks that it does not take.
+static void test_limits(void **state) {
+  (void)state;
+  testing_program h = testing_start();
+  int32_t found[COUNT];
+  program_sequence entry = build(&h, plain, sizeof plain);
+  h.kernels.data[1].block[0] = 256;
+  testing_check_error(run_once(&h, entry, found), HEDDLE_UNIMPLEMENTED, "256 threads");
+  h.kernels.data[1].block[0] = 64;
+  h.kernels.data[1].grid[1] = 70000;
+  testing_check_error(run_once(&h, entry, found), HEDDLE_UNIMPLEMENTED, "more than fake takes");
+  h.kernels.data[1].grid[1] = 1;
+  h.allocations.data[2].bytes = 2 << 20;
+  h.program.temporary_bytes = 2 << 20;
+  testing_check_error(run_once(&h, entry, found), HEDDLE_OUT_OF_MEMORY, "more than fake takes at once");
+  assert_int_equal(fake.live, 0);
+  testing_end(&h);
+}
+
+int main(void) {
+  vulkan_driver_replace(fake_GetInstanceProcAddr);
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_run),     cmocka_unit_test(test_failing_calls), cmocka_unit_test(test_missing_functions),
+      cmocka_unit_test(test_modules), cmocka_unit_test(test_limits),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
