@@ -10,6 +10,7 @@ static void listen(void *user, const profile_event *event) {
 
 void memory_watch_start(memory_watch *w, arena *a, executable *e) {
   atomic_init(&w->peak, 0);
+  w->scratch_bytes = e->frames.scratch_bytes;
   program_memory_find(a, e->context.program, &w->memory);
   executable_set_profiler(e, listen, w);
 }

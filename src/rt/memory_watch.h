@@ -10,7 +10,8 @@
 
 typedef struct memory_watch {
   program_memory memory;
-  _Atomic int64_t peak;  // of all thunks that have run
+  _Atomic int64_t peak;   // of all thunks that have run
+  int64_t scratch_bytes;  // that a run has beside that: what thunks ask for, most of all for their libraries
 } memory_watch;
 
 // Becomes the executable's profiler, before its first run. The arena and the watch outlive the runs.

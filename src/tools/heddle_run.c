@@ -215,8 +215,8 @@ typedef struct timing {
 
 static heddle_status report_memory(const compiled *program, memory_watch *memory) {
   const long long limit = program->program.memory_limit, measured = atomic_load(&memory->peak);
-  fprintf(stderr, "memory: limit %lld bytes, predicted peak %lld, measured %lld\n", limit,
-          (long long)program->plan->footprint_bytes, measured);
+  fprintf(stderr, "memory: limit %lld bytes, predicted peak %lld, measured %lld; scratch memory of libraries %lld\n",
+          limit, (long long)program->plan->footprint_bytes, measured, (long long)memory->scratch_bytes);
   return measured <= limit ? status_ok()
                            : status_error(HEDDLE_INTERNAL, "the run took %lld bytes of %lld", measured, limit);
 }
