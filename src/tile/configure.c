@@ -97,7 +97,7 @@ bool configure_packs(const lower_context *c, const product_form *p, bool is_root
   if (!is_root && sums * ir_bit_width(p->type) / 8 > SIZES_MOST_SUM_BYTES) return false;
   if (direct_takes(c, p)) return true;
   if (p->row < 0 || p->shares_columns) return false;
-  return sizes_worth_packing(&c->options->target, p->type, p->trips[p->row], p->trips[p->column], p->terms,
+  return sizes_worth_packing(&c->options->target, p->type, product_form_rows(p), p->trips[p->column], p->terms,
                              p->columns.plain >= 0 && p->columns.minor == p->column);
 }
 

@@ -223,7 +223,7 @@ static heddle_status partial_sums(nest *n, void *user) {
 // --- which
 
 bool direct_takes(const lower_context *c, const product_form *p) {
-  const int64_t rows = p->row < 0 ? 1 : p->trips[p->row], columns = p->trips[p->column];
+  const int64_t rows = product_form_rows(p), columns = p->trips[p->column];
   if (p->shares_columns)
     return is_neighbours(&p->columns, p->column) && is_neighbours(&p->rows, p->column) &&
            sizes_worth_reading(&c->options->target, p->type, 1, columns, p->terms, true);

@@ -389,11 +389,6 @@ static heddle_status row_block(nest *n, void *user) {
   return status_ok();
 }
 
-// Loops around the rows that read the same panels.
-static bool is_outer_row(const product_form *p, int k) {
-  return !p->is_reduction[k] && k != p->row && k != p->column && p->trips[k] > 1 && !(p->columns.loops >> k & 1U);
-}
-
 static heddle_status block(nest *n, void *user) {
   packing *w = user;
   const product_form *p = w->p;
@@ -404,7 +399,7 @@ static heddle_status block(nest *n, void *user) {
   nest_level levels[TILING_MAX_LOOPS];
   int count = 0;
   for (int k = 0; k < p->loop_count; k++)
-    if (is_outer_row(p, k)) levels[count++] = (nest_level){k, 1};
+    if (product_form_is_outer_row(p, k)) levels[count++] = (nest_level){k, 1};
   levels[count++] = (nest_level){p->row, w->packs_rows ? w->sizes.row_block : n->size[p->row]};
   return nest_build(n, count, levels, row_block, w);
 }
@@ -423,7 +418,7 @@ static int block_levels(const packing *w, nest_level *levels) {
   }
   for (int k = 0; k < p->loop_count; k++) {
     if (p->is_reduction[k]) levels[count++] = (nest_level){k, steps[k]};
-    else if (k != p->row && k != p->column && p->trips[k] > 1 && !is_outer_row(p, k))
+    else if (k != p->row && k != p->column && p->trips[k] > 1 && !product_form_is_outer_row(p, k))
       levels[count++] = (nest_level){k, 1};
   }
   return count;

@@ -235,6 +235,18 @@ MlirValue product_form_adds(const product_form *p, ir_builder *body, const MlirV
   return clone_value(ir_body(p->op, 0), body, p->adds, arguments, positions);
 }
 
+bool product_form_is_outer_row(const product_form *p, int loop) {
+  return !p->is_reduction[loop] && loop != p->row && loop != p->column && p->trips[loop] > 1 &&
+         !(p->columns.loops >> loop & 1U);
+}
+
+int64_t product_form_rows(const product_form *p) {
+  int64_t rows = p->row < 0 ? 1 : p->trips[p->row];
+  for (int k = 0; k < p->loop_count && p->row >= 0; k++)
+    if (product_form_is_outer_row(p, k)) rows *= p->trips[k];
+  return rows;
+}
+
 // --- shapes
 
 // How many dims are left without those of one element at the end.

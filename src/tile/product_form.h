@@ -52,6 +52,10 @@ MlirValue product_form_factor(const product_form *p, ir_builder *body, const pro
 MlirValue product_form_adds(const product_form *p, ir_builder *body, const MlirValue *arguments,
                             const MlirValue *positions);
 
+// Loops around the rows along which the columns' factors are the same, and how many rows there are with them.
+bool product_form_is_outer_row(const product_form *p, int loop);
+int64_t product_form_rows(const product_form *p);
+
 // The constant that the sums begin with; null if they begin with something else.
 MlirValue product_form_begin(const product_form *p);
 
