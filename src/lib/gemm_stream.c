@@ -31,19 +31,20 @@ enum {
   PIECE = 48,                            // terms of a strip, of which two lie in the first-level cache with the rows
   KEPT_PIECE = 128,                      // of a strip that is not copied
   TERMS = 64,                            // of a column
-  COPIED = TERMS + 16,        // from one copied row to the next, so that rows keep out of each other's cache sets
-  SLOT = 4,                   // terms between which something is copied
-  AHEAD = 4,                  // pieces of a row between fetching and copying
-  PACKED_DEPTH = 256,         // of a part that is packed at a time
-  LEAST_ROWS = 5,             // where columns are neighbours; …
-  LEAST_TURNED_ROWS = 12,     // … where terms are; fewer leave most of a strip's lanes unused
-  LOW_ROWS = 24,              // fewer are worth it where …
-  LEAST_LOW_RIGHT = 1 << 19,  // … the right side has so many elements that it lies in no cache near by
+  COPIED = TERMS + 16,    // from one copied row to the next, so that rows keep out of each other's cache sets
+  SLOT = 4,               // terms between which something is copied
+  AHEAD = 4,              // pieces of a row between fetching and copying
+  PACKED_DEPTH = 256,     // of a part that is packed at a time
+  FAR_RIGHT = 1 << 19,    // elements of a right side that lies in no cache near by
+  LEAST_ROWS = 5,         // by a far right side whose columns are neighbours
+  LEAST_FAR_ROWS = 12,    // by one whose terms are: fewer leave most of a strip's lanes unused
+  LEAST_NEAR_ROWS = 24,   // by one of …
+  LEAST_RIGHT = 1 << 16,  // … so many elements
   MOST_ROWS = 96,
-  LEAST_COLUMNS = 48,
-  LEAST_RIGHT = 1 << 16,  // elements of the right side: a smaller one stays in caches near by
-  MOST_LEFT = 1 << 18,    // elements of the left side, if all of it is read for each few rows of the right one
-  DEPTH = 384,            // of a block of terms
+  LEAST_COLUMNS = 192,  // fewer are not worth packing the left side
+  LEAST_DEPTH = 256,
+  MOST_LEFT = 1 << 18,  // elements of the left side, if all of it is read for each few rows of the right one
+  DEPTH = 384,          // of a block of terms
 };
 
 // Sixteen rows of sixteen become columns.
@@ -472,11 +473,11 @@ static void multiply_streamed_terms(walk *w) {
 // --- the product
 
 bool gemm_stream_takes(const int64_t size[static 3], bool transpose_rhs) {
-  if (!cpu_level_has_avx512() || size[1] < LEAST_COLUMNS || size[2] < TERMS) return false;
-  const int64_t right = size[1] * size[2];
-  if (size[0] < LOW_ROWS && (size[0] < (transpose_rhs ? LEAST_TURNED_ROWS : LEAST_ROWS) || right < LEAST_LOW_RIGHT))
-    return false;
-  return size[0] <= MOST_ROWS && right >= LEAST_RIGHT && (!transpose_rhs || size[0] * size[2] <= MOST_LEFT);
+  const int64_t rows = size[0], right = size[1] * size[2];
+  if (!cpu_level_has_avx512() || size[1] < LEAST_COLUMNS || size[2] < LEAST_DEPTH || rows > MOST_ROWS) return false;
+  if (!transpose_rhs) return rows >= LEAST_ROWS && right >= FAR_RIGHT;
+  return rows * size[2] <= MOST_LEFT &&
+         ((rows >= LEAST_FAR_ROWS && right >= FAR_RIGHT) || (rows >= LEAST_NEAR_ROWS && right >= LEAST_RIGHT));
 }
 
 enum { STRIP_PIECE = PIECE * STRIP, TURNED_PIECE = ROWS * COPIED };

@@ -352,8 +352,8 @@ static void check_kept(arena *a, product *p) {
 static void test_streamed(void **state) {
   (void)state;
   arena *a = arena_create();
-  static const int64_t rows[] = {5, 13, 24, 37, 64, 96}, columns[] = {48, 127, 300, 1025};
-  static const int64_t depths[] = {1400, 577, 64 * 9, 3001};
+  static const int64_t rows[] = {5, 13, 24, 37, 64, 96}, columns[] = {192, 255, 700, 1025};
+  static const int64_t depths[] = {1400, 769, 256, 3001};
   for (int way = 0; way < 6 * 4 * 4; way++) {
     form f = {1, rows[way % 6], columns[way / 6 % 4], depths[(way + way / 6) % 4]};
     f.transpose_lhs = way / 24 & 1;

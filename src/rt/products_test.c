@@ -55,7 +55,7 @@ static void test_gemm_of_slice(void **state) {
   }
 }
 
-enum { ROWS = 40, DEPTH = 400, COLUMNS = 400 };
+enum { ROWS = 40, DEPTH = 736, COLUMNS = 736 };
 
 // Whole numbers, so that sums are exact in whichever order: the constant right side is packed once, a parameter is not.
 static void multiply(bool is_constant, bool is_transposed, int64_t rows, int threads, const float *left,
