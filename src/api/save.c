@@ -9,8 +9,11 @@
 #include "prog/program_file.h"
 #include "rt/program_check.h"
 
-static const char *machine_of(const compiled *c) {
-  return c->machine.kind == TARGET_CPU ? cpu_target_machine(&c->machine) : target_kind_name(c->machine.kind);
+// Comparators of sorts are the host's, whatever the device is.
+static bool has_host_code(const program *p) {
+  for (int k = 0; k < p->image_count; k++)
+    if (p->images[k].format == PROGRAM_ELF) return true;
+  return false;
 }
 
 // Constants are told apart by their sums, which stand in the record in the place of places.
@@ -47,11 +50,11 @@ static int add_plan(arena *a, const compiled *level, plan_list *list) {
 }
 
 static program_code code_of(arena *a, const compiled *c, int plan) {
-  const target_description *m = &c->machine;
-  const bool is_cpu = m->kind == TARGET_CPU;
-  return (program_code){.machine = machine_of(c),
+  const bool is_host = has_host_code(&c->program) || c->machine.kind == TARGET_CPU;
+  const target_description m = c->machine.has_grid && is_host ? cpu_target_host(a, c->threads) : c->machine;
+  return (program_code){.machine = is_host ? cpu_target_machine(&m) : target_kind_name(m.kind),
                         .level = c->level,
-                        .features = is_cpu ? cpu_features_needed(a, cpu_target_machine(m), str_from(m->features)) : "",
+                        .features = is_host ? cpu_features_needed(a, cpu_target_machine(&m), str_from(m.features)) : "",
                         .plan = plan,
                         .image_count = c->program.image_count,
                         .images = c->program.images};

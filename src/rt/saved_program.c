@@ -58,9 +58,16 @@ static heddle_status check_names(const program_saved *s) {
 
 // --- the code for this machine
 
-// What keeps this machine from running the code; "" if nothing does.
+static bool is_device(const char *machine) {
+  for (int k = 0; k < TARGET_KIND_COUNT; k++)
+    if (device_types[k] && strcmp(machine, target_kind_name(k)) == 0) return true;
+  return false;
+}
+
+// What keeps this machine from running the code; "" if nothing does. Whether there is such a device shows later.
 static const char *hindrance(arena *a, const program_code *c) {
-  if (strcmp(c->machine, cpu_features_machine()) != 0) return arena_printf(a, "is for %s", c->machine);
+  if (!is_device(c->machine) && strcmp(c->machine, cpu_features_machine()) != 0)
+    return arena_printf(a, "is for %s", c->machine);
   const char *missing = cpu_features_missing(a, str_from(c->features));
   return missing[0] ? arena_printf(a, "needs %s", missing) : "";
 }
@@ -114,20 +121,35 @@ static heddle_status check_kernels(const program *p) {
   return status_ok();
 }
 
+// A device takes its images itself.
+static heddle_status check_image(const program *p, int number) {
+  const program_image *i = &p->images[number];
+  if (!i->data) return status_error(HEDDLE_INVALID, "image %d of the saved program is not there", number);
+  if (i->format == PROGRAM_ELF || (i->format == PROGRAM_SPIRV && device_types[p->device])) return status_ok();
+  return status_error(HEDDLE_UNIMPLEMENTED, "the saved program's kernels are %s, which nothing here runs",
+                      program_image_format_name(i->format));
+}
+
 static heddle_status link_kernels(saved_program *p, kernel_fn *entries) {
   const program *made = &p->plan;
   TRY(check_kernels(made));
   str *objects = arena_array(p->arena, str, made->image_count);
+  int *numbers = arena_array(p->arena, int, made->image_count), object_count = 0, wanted_count = 0;
   link_entry *wanted = arena_array(p->arena, link_entry, made->kernel_count);
+  void **addresses = arena_array(p->arena, void *, made->kernel_count);
   for (int k = 0; k < made->image_count; k++) {
-    if (!made->images[k].data) return status_error(HEDDLE_INVALID, "image %d of the saved program is not there", k);
-    objects[k] = (str){made->images[k].data, made->images[k].size};
-    if (made->images[k].format != PROGRAM_ELF)
-      return status_error(HEDDLE_UNIMPLEMENTED, "the saved program's kernels are %s, which nothing here runs",
-                          program_image_format_name(made->images[k].format));
+    TRY(check_image(made, k));
+    if (made->images[k].format != PROGRAM_ELF) continue;
+    numbers[k] = object_count;
+    objects[object_count++] = (str){made->images[k].data, made->images[k].size};
   }
-  for (int k = 0; k < made->kernel_count; k++) wanted[k] = (link_entry){made->kernels[k].image, made->kernels[k].entry};
-  return link_objects(made->image_count, objects, made->kernel_count, wanted, (void **)(void *)entries, &p->linked);
+  for (int k = 0; k < made->kernel_count; k++)
+    if (made->images[made->kernels[k].image].format == PROGRAM_ELF)
+      wanted[wanted_count++] = (link_entry){numbers[made->kernels[k].image], made->kernels[k].entry};
+  TRY(link_objects(object_count, objects, wanted_count, wanted, addresses, &p->linked));
+  for (int k = 0, found = 0; k < made->kernel_count; k++)
+    if (made->images[made->kernels[k].image].format == PROGRAM_ELF) entries[k] = (kernel_fn)addresses[found++];
+  return status_ok();
 }
 
 static heddle_status open_bytes(void *argument) {
