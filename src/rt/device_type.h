@@ -12,6 +12,8 @@
 typedef struct device_launch {
   int kernel;
   const int *buffers;  // slices of the program
+  int read_count, write_count;
+  const int *reads, *writes;  // the same, by what is done to them
 } device_launch;
 
 typedef struct device_type {
@@ -24,7 +26,8 @@ typedef struct device_type {
   // Memory for one run of the program at a time; allocations[i] receives where the host finds allocation i.
   heddle_status (*create_frame)(void *loaded, char **allocations, void **frame);
   void (*destroy_frame)(void *loaded, void *frame);
-  // Starts the launches one after the other and waits for them. A run has the same launches each time.
+  // Starts the launches, those that touch the same bytes one after the other, and waits for them. A run has the same
+  // launches each time.
   heddle_status (*launch)(void *loaded, void *frame, int run, int count, const device_launch *launches);
 } device_type;
 

@@ -15,7 +15,13 @@ static heddle_status prepare(arena *a, const run_context *context, const program
   if (image < 0 || image >= p->image_count || p->images[image].format != PROGRAM_SPIRV)
     return status_error(HEDDLE_INVALID, "kernel %s has no code for the device", p->kernels[launch->kernel].entry);
   dispatch *d = arena_new(a, dispatch);
-  *d = (dispatch){{launch->kernel, launch->buffers}, (*context->run_count)++};
+  d->launch = (device_launch){.kernel = launch->kernel,
+                              .buffers = launch->buffers,
+                              .read_count = from->read_count,
+                              .reads = from->reads,
+                              .write_count = from->write_count,
+                              .writes = from->writes};
+  d->run = (*context->run_count)++;
   t->state = d;
   t->is_serial = true;
   return status_ok();

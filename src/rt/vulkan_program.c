@@ -294,6 +294,33 @@ static void wait_for_memory(const vulkan_program *v, VkCommandBuffer to, VkPipel
   v->device->f.CmdPipelineBarrier(to, before, after, 0, 1, &all, 0, NULL, 0, NULL);
 }
 
+static bool share_bytes(const program *p, int count, const int *slices, int other_count, const int *others) {
+  for (int i = 0; i < count; i++) {
+    const program_slice *x = &p->slices[slices[i]];
+    for (int k = 0; k < other_count; k++) {
+      const program_slice *y = &p->slices[others[k]];
+      if (x->allocation == y->allocation && x->offset < y->offset + y->bytes && y->offset < x->offset + x->bytes)
+        return true;
+    }
+  }
+  return false;
+}
+
+static bool conflict(const program *p, const device_launch *x, const device_launch *y) {
+  return share_bytes(p, x->write_count, x->writes, y->read_count, y->reads) ||
+         share_bytes(p, x->write_count, x->writes, y->write_count, y->writes) ||
+         share_bytes(p, x->read_count, x->reads, y->write_count, y->writes);
+}
+
+// Whether `next` touches bytes of those launches from `first` on that may still be running; of many it waits in any
+// case.
+static bool has_to_wait(const program *p, const device_launch *first, const device_launch *next) {
+  enum { MOST_TOGETHER = 32 };
+  bool has_to = next - first >= MOST_TOGETHER;
+  for (const device_launch *at = first; at < next && !has_to; at++) has_to = conflict(p, at, next);
+  return has_to;
+}
+
 static heddle_status record(const vulkan_program *v, vulkan_frame *f, int run, int count, const device_launch *launches,
                             VkCommandBuffer to) {
   const vulkan_functions *d = &v->device->f;
@@ -302,9 +329,12 @@ static heddle_status record(const vulkan_program *v, vulkan_frame *f, int run, i
   TRY(make_table(v, f, run, count, launches, &table));
   VULKAN_TRY(d->BeginCommandBuffer(to, &begin), BeginCommandBuffer);
   wait_for_memory(v, to, VK_PIPELINE_STAGE_HOST_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT);
-  for (int i = 0; i < count; i++) {
+  for (int i = 0, first = 0; i < count; i++) {
     const vulkan_kernel *k = &v->kernels[launches[i].kernel];
-    if (i) wait_for_memory(v, to, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT);
+    if (has_to_wait(v->program, &launches[first], &launches[i])) {
+      wait_for_memory(v, to, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT);
+      first = i;
+    }
     d->CmdBindPipeline(to, VK_PIPELINE_BIND_POINT_COMPUTE, k->pipeline);
     push_addresses(v, f, to, &launches[i], &table);
     d->CmdDispatch(to, k->groups[0], k->groups[1], k->groups[2]);
