@@ -1,0 +1,119 @@
+// How many programs for given sizes are made, and how many are kept.
+#include "rt/open_instances.h"
+
+#include "base/testing.h"
+#include "prog/program_sizes.h"
+
+enum { KEPT = 16 };
+
+static const program_symbol symbols[] = {{"n", 0, 1000}};
+static const int64_t order[] = {0}, dims[] = {7};
+static const program_value parameters[] = {{"x", {DTYPE_F32, 1, dims, order}, -1}};
+static const program_open_number numbers[] = {{0, {0, 1}}};
+static const program open = {
+    .name = "by_hand", .parameter_count = 1, .parameters = parameters, .sizes = {1, 1, symbols, 1, numbers, 0, NULL}};
+
+typedef struct counts {
+  int made, dropped;
+  int64_t last_dropped;
+} counts;
+
+static counts *seen;
+
+static heddle_status make(void *user, const int64_t *at, open_instance *out) {
+  counts *c = user;
+  if (at[0] == 999) return status_error(HEDDLE_UNIMPLEMENTED, "not this size");
+  c->made++;
+  out->callable.program = program_sizes_fill(out->arena, &open, at);
+  return status_ok();
+}
+
+static void drop(open_instance *x) {
+  seen->dropped++;
+  seen->last_dropped = x->symbols[0];
+}
+
+static open_instance *take(open_instances *all, int64_t size) {
+  open_instance *x;
+  const int64_t *const input_dims[] = {&size};
+  const heddle_status s = open_instances_take(all, input_dims, &x);
+  assert_int_equal(heddle_status_code(s), HEDDLE_OK);
+  assert_int_equal(x->callable.program->parameters[0].shape.dims[0], size);
+  return x;
+}
+
+static void run(open_instances *all, int64_t size) { open_instances_give(all, take(all, size)); }
+
+static void test_bound(void **state) {
+  (void)state;
+  counts c = {0};
+  seen = &c;
+  open_instances *all =
+      open_instances_create(&(open_instances_source){.program = &open, .make = make, .drop = drop, .user = &c});
+  assert_non_null(all);
+  for (int round = 0; round < 3; round++)
+    for (int64_t size = 0; size < KEPT; size++) run(all, size);
+  assert_int_equal(c.made, KEPT);
+  assert_int_equal(c.dropped, 0);
+  run(all, 0);
+  run(all, 100);  // in the place of the one that was used longest ago
+  assert_int_equal(c.made, KEPT + 1);
+  assert_int_equal(c.dropped, 1);
+  assert_int_equal(c.last_dropped, 1);
+  run(all, 0);
+  assert_int_equal(c.made, KEPT + 1);
+  run(all, 1);
+  assert_int_equal(c.made, KEPT + 2);
+  open_instances_destroy(all);
+  assert_int_equal(c.dropped, c.made);
+}
+
+// What is in use stays; one more than fits is dropped when it is given back.
+static void test_all_in_use(void **state) {
+  (void)state;
+  counts c = {0};
+  seen = &c;
+  open_instances *all =
+      open_instances_create(&(open_instances_source){.program = &open, .make = make, .drop = drop, .user = &c});
+  open_instance *used[KEPT + 1];
+  for (int64_t size = 0; size <= KEPT; size++) used[size] = take(all, size);
+  assert_int_equal(c.dropped, 0);
+  open_instances_give(all, used[KEPT]);
+  assert_int_equal(c.dropped, 1);
+  assert_int_equal(c.last_dropped, KEPT);
+  for (int size = 0; size < KEPT; size++) open_instances_give(all, used[size]);
+  assert_int_equal(c.dropped, 1);
+  open_instances_destroy(all);
+  assert_int_equal(c.made, KEPT + 1);
+  assert_int_equal(c.dropped, KEPT + 1);
+}
+
+// A size that cannot be made leaves the others as they are.
+static void test_refused(void **state) {
+  (void)state;
+  counts c = {0};
+  seen = &c;
+  open_instances *all =
+      open_instances_create(&(open_instances_source){.program = &open, .make = make, .drop = drop, .user = &c});
+  const int64_t wrong = 999, beyond = 1001, *const no_dims[] = {&wrong}, *const too_many[] = {&beyond};
+  open_instance *x;
+  run(all, 5);
+  heddle_status s = open_instances_take(all, no_dims, &x);
+  assert_int_equal(heddle_status_code(s), HEDDLE_UNIMPLEMENTED);
+  heddle_status_free(s);
+  s = open_instances_take(all, too_many, &x);
+  assert_int_equal(heddle_status_code(s), HEDDLE_INVALID);
+  heddle_status_free(s);
+  run(all, 5);
+  assert_int_equal(c.made, 1);
+  open_instances_destroy(all);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_bound),
+      cmocka_unit_test(test_all_in_use),
+      cmocka_unit_test(test_refused),
+  };
+  return cmocka_run_group_tests_name("rt/open_instances", tests, NULL, NULL);
+}
