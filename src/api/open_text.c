@@ -1,6 +1,8 @@
 // The samples' texts are read side by side, number by number.
 #include "api/open_text.h"
 
+#include <string.h>
+
 #include "prog/program_print.h"
 #include "prog/program_sizes.h"
 
@@ -17,6 +19,19 @@ static bool take_number(str *s, int64_t *out) {
   return fits;
 }
 
+// The digits at the start of all texts, taken from them; what they are if they are the same in all, else empty.
+static str take_same_digits(int count, str *texts) {
+  size_t size = 0;
+  while (size < texts[0].size && is_digit(texts[0].data[size])) size++;
+  const str digits = {texts[0].data, size};
+  for (int k = 0; k < count; k++) {
+    const bool is_longer = texts[k].size > size && is_digit(texts[k].data[size]);
+    if (texts[k].size < size || is_longer || memcmp(texts[k].data, digits.data, size) != 0) return (str){0};
+  }
+  for (int k = 0; k < count; k++) texts[k] = (str){texts[k].data + size, texts[k].size - size};
+  return digits;
+}
+
 typedef struct number_printer {
   text *out;
   const compiled *code;
@@ -26,13 +41,8 @@ static bool print_number(void *context, const int64_t *values, bool is_part) {
   const number_printer *p = context;
   text *out = p->out;
   const compiled *code = p->code;
-  const int count = open_samples_count(&code->samples->stand_ins);
-  bool is_same = true;
-  for (int k = 1; k < count; k++) is_same &= values[k] == values[0];
   int64_t terms[PROGRAM_MOST_TERMS];
-  if (is_same) {
-    text_printf(out, "%lld", (long long)values[0]);
-  } else if (is_part || !open_samples_terms(&code->samples->stand_ins, values, terms)) {
+  if (is_part || !open_samples_terms(&code->samples->stand_ins, values, terms)) {
     text_putc(out, '?');
   } else {
     program_sizes_print(out, &code->program.sizes, terms);
@@ -40,7 +50,8 @@ static bool print_number(void *context, const int64_t *values, bool is_part) {
   return true;
 }
 
-// What becomes of a number that the texts have at one place; `is_part`: of one with a fraction or an exponent.
+// What becomes of a number that the texts have at one place and that is not the same in all of them; `is_part`: of one
+// with a fraction or an exponent.
 typedef bool (*number_fn)(void *context, const int64_t *values, bool is_part);
 
 // `out` (may be null) gets what is the same in all of them.
@@ -56,6 +67,13 @@ static heddle_status merge(int count, str *texts, text *out, number_fn fn, void 
       }
       before = c;
       if (out) text_putc(out, c);
+      continue;
+    }
+    // Among them are numbers of any length.
+    const str same = take_same_digits(count, texts);
+    if (same.size) {
+      if (out) text_append(out, same);
+      before = '0';
       continue;
     }
     int64_t values[OPEN_SAMPLES_MOST] = {0};
@@ -89,10 +107,8 @@ heddle_status open_text_print(arena *a, text *out, const compiled *code, open_te
 static bool is_uniform(void *context, const int64_t *values, bool is_part) {
   const open_samples *s = context;
   int64_t terms[PROGRAM_MOST_TERMS];
-  bool is_same = true;
   (void)is_part;
-  for (int k = 1; k < open_samples_count(s); k++) is_same &= values[k] == values[0];
-  return is_same || open_samples_odd_terms(s, values, terms);
+  return open_samples_odd_terms(s, values, terms);
 }
 
 bool open_text_is_uniform(const open_samples *s, str *texts) {
