@@ -9,6 +9,7 @@
 #include "lhlo/donation.h"
 #include "opt/pass.h"
 #include "opt/passes.h"
+#include "supertile/pushed_slices.h"
 #include "supertile/refusal.h"
 #include "supertile/tile_choice.h"
 #include "supertile/tile_loop.h"
@@ -629,6 +630,7 @@ heddle_status supertile_run(module *m, const supertile_options *options, superti
   if (status_is_ok(s)) s = pass_apply(&opt_dead_code, m);
   if (status_is_ok(s)) s = find_natural(&t, m, &fit);
   if (status_is_ok(s) && !fit && options->only_counts) s = refuse_whole(&t, m);
+  if (status_is_ok(s) && !fit) s = pushed_slices_run(m);
   if (status_is_ok(s)) s = search(&t, m, &fit);
   if (status_is_ok(s) && fit) report(&t);
   if (status_is_ok(s) && !fit) s = refuse(&t, m);
