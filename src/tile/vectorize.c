@@ -108,6 +108,11 @@ static bool holds(const ir_values *values, MlirValue v) {
   return false;
 }
 
+// A position along a loop of one turn is a number.
+static bool is_position(MlirOperation op, const int64_t *trips) {
+  return ir_is(op, "linalg.index") && trips[mlirIntegerAttrGetValueInt(ir_get(op, "dim"))] != 1;
+}
+
 // Whether all results are made of elements that the inputs have, or of positions. MLIR takes what a reduction makes of
 // anything else, of the number that an input was filled with for instance, once, and not once for each turn.
 static bool reduces_elements(arena *a, MlirOperation op) {
@@ -121,7 +126,7 @@ static bool reduces_elements(arena *a, MlirOperation op) {
   ir_values elements = {0};
   for (int k = 0; k < tiling_output(op, 0); k++) vec_push(a, &elements, mlirBlockGetArgument(body, k));
   for (int k = 0; k < inside.size; k++) {
-    bool is_element = ir_is(inside.data[k], "linalg.index");
+    bool is_element = is_position(inside.data[k], trips);
     for (int o = 0; o < mlirOperationGetNumOperands(inside.data[k]); o++)
       is_element |= holds(&elements, ir_operand(inside.data[k], o));
     if (is_element && mlirOperationGetNumResults(inside.data[k]) > 0)
