@@ -2,10 +2,10 @@
 """Models within a part of the memory that they take: which fit, what they take, how much slower they are.
 
     limits.py [--heddle=build/bin/heddle] [--limits=100,50,25,10] [--filter=REGEX] [--folder=FOLDER] [CORPUS]
+    limits.py --export=FOLDER [--filter=REGEX]    write the models of bench/limit_workloads.py there; needs JAX
     limits.py --search        how long the search takes for chains of 250 to 2,000 operations
 
-Programs are the models of the corpus and those of FOLDER (FOLDER/*/module.mlirbc, with in0000.npy, … beside it, as
-bench/peer_jax.py exports them). Each is run without a limit and with each limit, a percentage of its natural peak. A row
+Programs are the models of the corpus and those of FOLDER (FOLDER/*/module.mlirbc, with in0000.npy, … beside it). Each is run without a limit and with each limit, a percentage of its natural peak. A row
 says what was predicted and measured, whether results are the same bits as without a limit (or how they are not: the
 largest difference, relative to the largest value), and how many times as long a run takes, the best of several. What
 does not fit is a row with the operation that is in the way. The exit status is 1 if a run took more than its limit or
@@ -110,6 +110,16 @@ def search(heddle):
                 print(f"{count:10} {limit:5}% {times[0] - times[1]:8.2f}", flush=True)
 
 
+def export(folder, among):
+    import limit_workloads  # what comes with JAX is loaded for this alone
+    import peer_jax
+    import workloads
+    for name, workload in limit_workloads.WORKLOADS.items():
+        if re.search(among, name):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+            peer_jax.export(workload.function, workloads.arguments_of(name, limit_workloads.WORKLOADS), folder / name)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--heddle", default=ROOT / "build" / "bin" / "heddle")
@@ -117,8 +127,12 @@ def main():
     parser.add_argument("--filter", default="")
     parser.add_argument("--search", action="store_true")
     parser.add_argument("--folder", type=pathlib.Path)
+    parser.add_argument("--export", type=pathlib.Path)
     parser.add_argument("corpus", nargs="?", type=pathlib.Path, default=ROOT.parent / "shared" / "corpus")
     flags = parser.parse_args()
+    if flags.export:
+        export(flags.export, flags.filter)
+        return
     if flags.search:
         search(flags.heddle)
         return

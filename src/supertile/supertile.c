@@ -21,7 +21,7 @@ enum { MOST_ROUNDS = 12, MOST_BEHIND = 8, MOST_BEHIND_DEEP = 24 };
 enum { MOST_KEPT = 8 };
 
 // Regions that may be asked for before an attempt and the whole search give up: some seconds.
-enum { MOST_ASKED_BY_ONE = 3000000, MOST_ASKED = 10000000 };
+enum { MOST_ASKED_BY_ONE = 2000000, MOST_ASKED = 6000000 };
 
 // Instructions that may be planned to find out what is needed at the least: a second, mostly.
 enum { MOST_PLANNED = 50000, MOST_ASKED_TO_LEARN = 2000000 };
