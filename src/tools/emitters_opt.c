@@ -81,17 +81,19 @@ static heddle_status check_vectors(const command *c) {
 
 static heddle_status check_flags(void *argument) {
   command *c = argument;
-  if (strcmp(c->target, "cpu") != 0 && strcmp(c->target, "nvptx") != 0)
-    return status_error(HEDDLE_INVALID, "--target: found %s, wanted cpu or nvptx", c->target);
+  target_kind kind = TARGET_CPU;
+  while (kind < TARGET_NULL && strcmp(c->target, target_kind_name(kind)) != 0) kind++;
+  if (kind == TARGET_NULL)
+    return status_error(HEDDLE_INVALID, "--target: found %s, wanted cpu, nvptx or vulkan", c->target);
   if (c->dialect[0] && strcmp(c->dialect, "xla") != 0 && strcmp(c->dialect, "xla_gpu") != 0)
     return status_error(HEDDLE_INVALID, "--dialect: found %s, wanted xla or xla_gpu", c->dialect);
   TRY(check_vectors(c));
   TRY(pass_flags_check(&c->driver, PASS_FLAGS_MLIR));
   if (c->until) TRY(pass_flags_check_name("until", str_from(c->until), PASS_FLAGS_MLIR));
-  pass_arguments_choose_target(&c->options, strcmp(c->target, "cpu") == 0);
+  pass_arguments_choose_target(&c->options, kind);
   if (c->pipeline) TRY(pass_arguments_parse(c->arena, c->pipeline, &c->requests));
   TRY(pass_arguments_resolve(c->arena, &c->requests, &c->options, &c->passes));
-  if (!c->options.target.has_grid) return status_ok();
+  if (c->options.target.kind != TARGET_NVPTX) return status_ok();
   target_description known;
   return status_context(nvptx_target(c->options.target.chip, &known), "in --chip=%s", c->options.target.chip);
 }
@@ -245,7 +247,7 @@ int main(int argc, char **argv) {
   const flag flags[] = {
       {"pass-pipeline", FLAG_TEXT, &c.pipeline, "TEXT", "passes as builtin.module(a,func.func(b{k=v}))"},
       {"o", FLAG_TEXT, &c.output, "FILE", "where to write (standard output)"},
-      {"target", FLAG_TEXT, &c.target, "cpu|nvptx", "which passes a group stands for (nvptx)"},
+      {"target", FLAG_TEXT, &c.target, "cpu|nvptx|vulkan", "which passes a group stands for (nvptx)"},
       {"dialect", FLAG_TEXT, &c.dialect, "xla|xla_gpu", "names in what is printed: XLA's of 2025, of 2024 (as read)"},
       {"exact", FLAG_BOOL, &c.options.exact, NULL, "keep every rounding"},
       {"vector-bits", FLAG_SIZE, &c.options.target.vector_bits, "N", "register width of the CPU's vectors"},

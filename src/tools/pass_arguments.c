@@ -117,10 +117,12 @@ heddle_status pass_arguments_parse(arena *a, const char *pipeline, pass_requests
 
 // --- options of passes
 
-void pass_arguments_choose_target(lower_options *options, bool is_cpu) {
+void pass_arguments_choose_target(lower_options *options, target_kind kind) {
   const target_description given = options->target;
   target_description *t = &options->target;
-  *t = is_cpu ? target_cpu(1) : target_gpu();
+  *t = kind == TARGET_VULKAN ? *target_vulkan() : kind == TARGET_CPU ? target_cpu(1) : target_gpu();
+  t->max_unroll = given.max_unroll;
+  if (kind == TARGET_VULKAN) return;  // any device's: nothing of it can be chosen
   t->chip = given.chip;
   t->vector_bits = given.vector_bits;
   t->has_bf16 = given.has_bf16;
@@ -128,7 +130,6 @@ void pass_arguments_choose_target(lower_options *options, bool is_cpu) {
   t->has_fma = given.has_fma;
   t->multiplies_bytes = given.multiplies_bytes;
   t->multiplies_bf16 = given.multiplies_bf16;
-  t->max_unroll = given.max_unroll;
 }
 
 // Digits behind the first `what` in `text`; -1 if there are none.
@@ -148,7 +149,7 @@ static bool set_capability(arena *a, lower_options *options, long major, long mi
 // Whether the option means something here.
 static bool apply(arena *a, lower_options *options, str key, str value) {
   if (str_is(key, "target_type")) {
-    pass_arguments_choose_target(options, str_is(value, "cpu"));
+    pass_arguments_choose_target(options, str_is(value, "cpu") ? TARGET_CPU : TARGET_NVPTX);
     return str_is(value, "cpu") || str_is(value, "gpu");
   }
   if (str_is(key, "gpu_device_info") && str_starts_with(value, "cuda_compute_capability"))

@@ -23,7 +23,7 @@ heddle_status pass_arguments_parse(arena *a, const char *pipeline, pass_requests
 
 // The kind of target that passes work for, with the figures of base/target.c. What flags and options say of the machine
 // stays: its chip, its vectors, what it converts and rounds, how far loops are unrolled.
-void pass_arguments_choose_target(lower_options *options, bool is_cpu);
+void pass_arguments_choose_target(lower_options *options, target_kind kind);
 
 // The passes, groups taken apart, with a null behind the last one. Options of passes that mean something here
 // (target_type, gpu_device_info, compute_capability_…, prefer_vector_width) go into `options`; others are named on
