@@ -47,7 +47,8 @@ def vulkan_devices():
     return [line for line in done.stdout.splitlines() if line.startswith("vulkan ") and ", which " not in line]
 
 
-if vulkan_devices():
+# Drivers are not compiled with the sanitizers, which would answer for what these leave behind.
+if not config.sanitized and vulkan_devices():
     config.available_features.add("vulkan")
     if any(glob.glob(os.path.join(folder, "vulkan", "explicit_layer.d", "VkLayer_khronos_validation.json"))
            for folder in ("/etc", "/usr/share", "/usr/local/share")):
