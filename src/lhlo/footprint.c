@@ -112,13 +112,29 @@ static int64_t written_bytes(const lhlo_op *op, int k) {
   return is_moved && all > FOOTPRINT_COPY_CHUNK ? FOOTPRINT_COPY_CHUNK : all;
 }
 
+static bool is_same_memory(const lhlo_slice *l, const lhlo_slice *r) {
+  return l->allocation == r->allocation && l->offset == r->offset &&
+         kernel_buffer_bytes(l->shape) == kernel_buffer_bytes(r->shape);
+}
+
+// Where an operand lies in the same memory as a result no more than that is touched.
+static int64_t bytes_beside_operands(arena *scratch, const lhlo_op *op, int result) {
+  const lhlo_slice *s = &op->results[result];
+  int64_t left = kernel_buffer_bytes(s->shape);
+  for (int k = 0; k < op->operand_count; k++)
+    if (is_same_memory(&op->operands[k], s)) left -= operand_bytes(scratch, op, k);
+  const int64_t written = written_bytes(op, result);
+  return left < 0 ? 0 : left < written ? left : written;
+}
+
 void footprint_find(arena *scratch, const lhlo_allocation *allocations, lhlo_op *op) {
   op->resident_bytes = op->touched_bytes = 0;
   if (op->body_count > 0 || footprint_is_allocation(op)) return;
   for (int k = 0; k < op->operand_count + op->result_count; k++) {
     const bool is_read = k < op->operand_count;
     const lhlo_slice *s = is_read ? &op->operands[k] : &op->results[k - op->operand_count];
-    const int64_t bytes = is_read ? operand_bytes(scratch, op, k) : written_bytes(op, k - op->operand_count);
+    const int64_t bytes =
+        is_read ? operand_bytes(scratch, op, k) : bytes_beside_operands(scratch, op, k - op->operand_count);
     op->touched_bytes += bytes;
     if (allocations[s->allocation].kind != LHLO_TEMPORARY && !s->is_temporary) op->resident_bytes += bytes;
   }

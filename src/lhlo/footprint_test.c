@@ -94,8 +94,25 @@ static void test_steps(void **state) {
   arena_destroy(a);
 }
 
+// What is read and written in one place counts once.
+static void test_in_place(void **state) {
+  (void)state;
+  static const char source[] =
+      "HloModule m, input_output_alias={ {}: (0, {}, may-alias) }\n"
+      "f { x = f32[64,256] parameter(0) y = f32[64,256] parameter(1) ROOT r = f32[64,256] add(x, y) }\n"
+      "ENTRY e { x = f32[64,256] parameter(0) y = f32[64,256] parameter(1)\n"
+      "  ROOT r = f32[64,256] fusion(x, y), kind=kLoop, calls=f }\n";
+  arena *a = arena_create();
+  const lhlo_program *p = testing_program(a, source);
+  const lhlo_op *op = p->entry.ops.data[p->entry.ops.size - 1];
+  const int64_t all = 64 * 256 * 4;
+  assert_int_equal(op->operands[0].allocation, op->results[0].allocation);
+  assert_int_equal(op->resident_bytes, 2 * all);
+  arena_destroy(a);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_parameters), cmocka_unit_test(test_parts),
-                                     cmocka_unit_test(test_steps)};
+                                     cmocka_unit_test(test_steps), cmocka_unit_test(test_in_place)};
   return cmocka_run_group_tests_name("lhlo/footprint", tests, NULL, NULL);
 }
