@@ -109,7 +109,8 @@ static heddle_status find_machine(compile_flags *f) {
     if (!f->machine.has_grid && f->threads > 0) f->machine.cores = f->threads;
     return status_ok();
   }
-  return status_error(HEDDLE_INVALID, "found --target=%s, wanted cpu, nvptx, vulkan, null or aarch64-linux-gnu", f->target);
+  return status_error(HEDDLE_INVALID, "found --target=%s, wanted cpu, nvptx, vulkan, null or aarch64-linux-gnu",
+                      f->target);
 }
 
 // What -o asks for where --emit does not: a program to be run, or its kernels.
@@ -155,6 +156,9 @@ static heddle_status check_flags(void *argument) {
   else TRY(cpu_flag_take(f->cpu, false));
   if (form->only && strcmp(form->only, f->target) != 0)
     return status_error(HEDDLE_INVALID, "--emit=%s is for --target=%s, found %s", form->name, form->only, f->target);
+  const target_kind kind = f->machine.kind;
+  if (is_form(f, "llvm") && (kind == TARGET_VULKAN || kind == TARGET_NULL) && !f->triple)
+    return status_error(HEDDLE_INVALID, "--emit=llvm is for targets whose code LLVM makes, found %s", f->target);
   TRY(hlo_dump_check(&f->debug));
   TRY(pass_flags_check(&f->driver, PASS_FLAGS_HLO | PASS_FLAGS_MLIR));
   if (is_form(f, "obj") && !f->output) return status_error(HEDDLE_INVALID, "an object file wants a name: -o FILE");
