@@ -68,7 +68,7 @@ typedef struct cluster_graph {
   int node_count;
   cluster_node *nodes;
   VEC(cluster) clusters;
-  bool saves_memory;         // what one kernel stores lives at one time: only who gains much by it stores several
+  bool saves_memory;         // copies of parts of arrays are made one by one, right before they are read
   bool is_careful;           // searches leave nothing out: see cluster_graph_is_ordered
   const ptr_map *refused;    // products that tiles make alone, or never (tile_products.h)
   int visit;                 // the last stamp given

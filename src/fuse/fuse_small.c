@@ -110,7 +110,8 @@ void fuse_small_clusters(cluster_graph *g, bool any_size) {
     candidate *x = &all.data[k - 1], *y = &all.data[k];
     int size = g->clusters.data[x->cluster].members.size + g->clusters.data[y->cluster].members.size;
     if (x->depth != y->depth || (x->elements != y->elements && !any_size) || size > FUSION_MAX_INSTRUCTIONS) continue;
-    if (g->saves_memory && x->elements > 1 && y->elements > 1) continue;
+    const bool is_slice = merge_is_slice(g, x->cluster) || merge_is_slice(g, y->cluster);
+    if (g->saves_memory && is_slice && x->elements > 1 && y->elements > 1) continue;
     double time = merge_time_of(g, x->cluster) + merge_time_of(g, y->cluster);
     if (time > g->target->fusion.merged_kernels_ns) continue;
     y->cluster = merge_clusters(g, x->cluster, y->cluster);

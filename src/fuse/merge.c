@@ -56,6 +56,11 @@ int64_t merge_elements_of(const cluster_graph *g, int c) {
   return shape_element_count(fusion_cost_array_of(last_member(g, c)->shape));
 }
 
+bool merge_is_slice(const cluster_graph *g, int c) {
+  const hlo_opcode opcode = last_member(g, c)->opcode;
+  return opcode == HLO_SLICE || opcode == HLO_DYNAMIC_SLICE;
+}
+
 double merge_time_of(cluster_graph *g, int c) {
   cluster *x = &g->clusters.data[c];
   if (x->time < 0) x->time = cluster_cost_of(g, c, c).time;
@@ -326,7 +331,7 @@ static bool stores_too_many(cluster_graph *g, int l, int r) {
 bool merge_siblings(cluster_graph *g, int l, int r) {
   if (are_apart(g, l, r) || (both_traits(g, l, r) & (CLUSTER_SCATTERS | CLUSTER_UPDATES | CLUSTER_IS_TILED)))
     return false;
-  if (g->saves_memory && !(common_traits(g, l, r) & CLUSTER_REDUCES)) return false;
+  if (g->saves_memory && (merge_is_slice(g, l) || merge_is_slice(g, r))) return false;
   if (reads_elsewhere(g, l, r) || reads_elsewhere(g, r, l)) return false;
   if (both_traits(g, l, r) & CLUSTER_REDUCES) {
     bool is_one_pass = !((both_traits(g, l, r))&CLUSTER_ROW_PASSES) && reduce_alike(g, l, r);

@@ -22,6 +22,9 @@ bool merge_siblings(cluster_graph *g, int l, int r);
 // Nanoseconds that the cluster's kernel takes.
 double merge_time_of(cluster_graph *g, int c);
 
+// Whether the last value is a part of an array, mostly a copy for a library that reads it later.
+bool merge_is_slice(const cluster_graph *g, int c);
+
 int64_t merge_elements_of(const cluster_graph *g, int c);  // of its last value
 
 // Makes them one; returns its number.
