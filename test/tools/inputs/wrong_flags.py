@@ -21,7 +21,7 @@ WRONG = {
 }
 # By tool and flag: what else a flag refuses. Names of files and folders are read only when they are opened.
 WRONG_HERE = {
-    ("heddle run", "threads"): ("-1", "1025"), ("heddle run", "platform"): ("nope", "vulkan", ""),
+    ("heddle run", "threads"): ("-1", "1025"), ("heddle run", "platform"): ("nope", "metal", ""),
     ("heddle run", "chip"): ("nope", "sm_1", ""), ("run_hlo_module", "chip"): ("nope", "sm_1", ""),
     ("heddle compile", "threads"): ("-1", "1025"), ("heddle compile", "emit"): ("nope", "", "objasm"),
     ("heddle compile", "target"): ("nope", ""), ("heddle compile", "chip"): ("nope", "sm_1", ""),
@@ -32,7 +32,7 @@ WRONG_HERE = {
     ("hlo-opt", "until"): ("nope", ""), ("hlo-opt", "print-after"): ("nope", "dead-code,nope", ""),
     ("hlo-opt", "bisect"): ("-2",), ("heddle run", "bisect"): ("-2",), ("heddle run", "print-after"): ("nope", "cse,"),
     ("heddle compile", "print-after"): ("nope",), ("run_hlo_module", "print-after"): ("nope",), ("hlo-opt", "target"): ("nope", ""),
-    ("run_hlo_module", "platform"): ("nope", "vulkan", ""), ("run_hlo_module", "reference_platform"): ("nope", "vulkan"),
+    ("run_hlo_module", "platform"): ("nope", "metal", ""), ("run_hlo_module", "reference_platform"): ("nope", "metal"),
     ("run_hlo_module", "input_format"): ("nope", ""), ("run_hlo_module", "iterations"): ("0", "-1"),
     ("run_hlo_module", "threads"): ("-1", "1025"), ("test_correctness", "threads"): ("-1", "1025"),
     ("hlo-smith", "count"): ("0", "-1"), ("hlo-smith", "instructions"): ("0",), ("hlo-smith", "elements"): ("0",),
