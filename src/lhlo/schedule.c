@@ -1,6 +1,6 @@
 // The order in which instructions run decides how much memory is live at once. Three orders are made and the one with
-// the lowest peak is taken: as the text has it, from the root down, and the greedy one, which always runs what frees
-// most (less what it allocates) of all that could run.
+// the lowest peak is taken, of equal ones the one whose values live shortest: as the text has it, from the root down,
+// and the greedy one, which always runs what frees most (less what it allocates) of all that could run.
 //
 // What has effects (feeds, messages, collectives) keeps the order of the text in all three.
 //
@@ -382,23 +382,42 @@ static void make_room_late(scheduler *s, number_list *order) {
 
 // --- the best one
 
-// Most bytes live at a time when every value lives from its instruction to its last reader, and the bytes copied since
-// they are written over while others have yet to read them.
-static int64_t peak_of(scheduler *s, const number_list *order, int64_t *copied) {
-  int64_t live = 0, peak = 0;
-  *copied = 0;
+// What an order takes when every value lives from its instruction to its last reader. An order is better by the first
+// of these that differs.
+typedef struct order_cost {
+  int64_t peak;    // most bytes live at a time
+  int64_t copied;  // bytes, since they are written over while others have yet to read them
+  double held;     // bytes live behind each instruction, added up: what is short-lived leaves its place to others
+} order_cost;
+
+// Orders that come first are those that people have seen: they are not given up for a little.
+static bool is_better(const order_cost *a, const order_cost *b) {
+  if (a->peak != b->peak) return a->peak < b->peak;
+  return a->copied != b->copied ? a->copied < b->copied : a->held < 0.9 * b->held;
+}
+
+static int64_t copied_by(const scheduler *s, const scheduled_instruction *x, const int *readers) {
+  int64_t bytes = 0;
+  for (int k = 0; k < x->updated.size; k++) {
+    const scheduled_value *v = &s->values.data[x->updated.data[k]];
+    if (!v->is_room && readers[x->updated.data[k]] > 1) bytes += v->bytes;
+  }
+  return bytes;
+}
+
+static order_cost cost_of(scheduler *s, const number_list *order) {
+  order_cost cost = {0};
+  int64_t live = 0;
   const scheduled_value *values = s->values.data;
   int *readers = arena_array(s->arena, int, s->values.size);
-  if (!values) return 0;
+  if (!values) return cost;
   for (int k = 0; k < s->count; k++)
     for (int j = 0; j < s->instructions[k].read.size; j++) readers[s->instructions[k].read.data[j]]++;
   for (int k = 0; k < order->size; k++) {
     const scheduled_instruction *x = &s->instructions[order->data[k]];
     live += x->allocated;
-    for (int j = 0; j < x->updated.size; j++)
-      if (!values[x->updated.data[j]].is_room && readers[x->updated.data[j]] > 1)
-        *copied += values[x->updated.data[j]].bytes;
-    if (live + x->inside > peak) peak = live + x->inside;
+    cost.copied += copied_by(s, x, readers);
+    if (live + x->inside > cost.peak) cost.peak = live + x->inside;
     for (int j = 0; j < x->read.size; j++) {
       int value = x->read.data[j];
       bool is_kept = values[value].readers > s->count;
@@ -406,29 +425,29 @@ static int64_t peak_of(scheduler *s, const number_list *order, int64_t *copied) 
     }
     for (int j = x->first_value; j < x->first_value + x->value_count; j++)
       if (readers[j] == 0 && values[j].readers <= s->count) live -= values[j].bytes;
+    cost.held += (double)live;
   }
-  return peak;
+  return cost;
 }
 
 static void order_of_text(scheduler *s, number_list *out) {
   for (int k = 0; k < s->count; k++) vec_push(s->arena, out, k);
 }
 
+// Returns the most bytes live at a time in the best order.
 static int64_t best_order(scheduler *s, number_list *best) {
   static void (*const ways[])(scheduler *, number_list *) = {order_of_text, order_from_root, order_greedily};
-  int64_t least = INT64_MAX, least_copied = INT64_MAX;
+  order_cost least = {.peak = INT64_MAX};
   for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
     number_list order = {0};
-    int64_t copied;
     ways[k](s, &order);
     make_room_late(s, &order);
-    int64_t peak = peak_of(s, &order, &copied);
-    if (peak > least || (peak == least && copied >= least_copied)) continue;
+    const order_cost cost = cost_of(s, &order);
+    if (k > 0 && !is_better(&cost, &least)) continue;
     *best = order;
-    least = peak;
-    least_copied = copied;
+    least = cost;
   }
-  return least;
+  return least.peak;
 }
 
 static heddle_status schedule_one(arena *a, arena *scratch, const computation *c, const ptr_map *with_side_effects,
