@@ -7,12 +7,12 @@
 #include <pthread.h>
 
 #include "api/kernel_cache.h"
-#include "emit/kernel_text.h"
 #include "base/guard.h"
 #include "base/lock.h"
 #include "base/pool.h"
 #include "emit/emit.h"
 #include "emit/ir_builder.h"
+#include "emit/kernel_text.h"
 #include "link/elf_rename.h"
 #include "target/code_generators.h"
 #include "tile/kernel.h"

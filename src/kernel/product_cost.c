@@ -52,8 +52,7 @@ bool product_cost_is_product(const instruction *i) {
   if (is_planar_point(i)) return i->operands[0]->shape->dims[1] >= LEAST_FEATURES;
   bool all = x->dim_labels.input_feature == rank - 1 && x->dim_labels.output_feature == rank - 1 &&
              i->operands[0]->shape->rank == rank && i->operands[0]->shape->dims[rank - 1] >= LEAST_FEATURES;
-  for (int k = 0; k < x->window.rank; k++)
-    all &= x->window.dims[k].base_dilation == 1 && !x->window.dims[k].reversal;
+  for (int k = 0; k < x->window.rank; k++) all &= x->window.dims[k].base_dilation == 1 && !x->window.dims[k].reversal;
   return all;
 }
 

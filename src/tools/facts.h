@@ -31,8 +31,8 @@ void facts_begin(facts *f, arena *a, const char *module);
 // the status.
 heddle_status facts_end(facts *f, heddle_status s);
 
-// Prints the object of a command that came to nothing but the error, if `s` is one; nothing otherwise. Takes and returns
-// ownership of the status.
+// Prints the object of a command that came to nothing but the error, if `s` is one; nothing otherwise. Takes and
+// returns ownership of the status.
 heddle_status facts_print_error(const char *module, heddle_status s);
 
 // A file that has been written; the path lives as long as the facts.
