@@ -1,17 +1,22 @@
 // The rows are an image of one row of positions, the depth its features, the columns the features of the result.
 #include "lib/gemm_kept.h"
 
+#include <stdatomic.h>
+
 #include "base/host.h"
+#include "base/int64.h"
 #include "lib/convolution_form.h"
 #include "lib/external.h"
 
 enum { LINE = 64 };
 
 struct gemm_kept {
-  convolution_onednn *convolution;  // null: `streamed` has the packed side
+  convolution_onednn *convolution;  // null: `streamed` has strips
   const gemm_plan *plan;
   gemm_plan streamed;
   int threads;
+  atomic_int calls;        // up to the second one, and those at the same time
+  atomic_bool has_strips;  // they are packed
   size_t packed_bytes;
   void *packed;
 };
@@ -58,11 +63,11 @@ static heddle_status take(gemm_kept *k, int64_t bytes) {
   return status_error(HEDDLE_OUT_OF_MEMORY, "no %zu bytes for a product's right side", k->packed_bytes);
 }
 
-static heddle_status make_streamed(arena *a, const gemm_plan *p, int threads, const void *rhs, gemm_kept **out) {
+static heddle_status make_streamed(arena *a, const gemm_plan *p, int threads, gemm_kept **out) {
   gemm_kept *k = arena_new(a, gemm_kept);
-  *k = (gemm_kept){.plan = &k->streamed, .streamed = *p, .threads = threads};
+  *k = (gemm_kept){.plan = p, .streamed = *p, .threads = threads};
   TRY(take(k, gemm_plan_kept_bytes(p)));
-  gemm_plan_keep(&k->streamed, threads, rhs, k->packed);
+  k->streamed.kept = k->packed;
   *out = k;
   return status_ok();
 }
@@ -72,7 +77,7 @@ heddle_status gemm_kept_make(arena *a, const gemm_plan *p, int threads, const vo
   const int64_t across = p->transpose_rhs ? 1 : p->rhs.leading, along = p->transpose_rhs ? p->rhs.leading : 1;
   const int64_t strides[CONVOLUTION_MAX_RANK] = {p->depth * p->columns, across, along};
   *out = NULL;
-  if (gemm_plan_kept_bytes(p) > 0) return make_streamed(a, p, threads, rhs, out);
+  if (gemm_plan_kept_bytes(p) > 0) return make_streamed(a, p, threads, out);
   TRY(external_need(EXTERNAL_ONEDNN));
   convolution_onednn *convolution = convolution_onednn_make(a, &form, strides);
   if (!convolution) return status_ok();
@@ -91,13 +96,22 @@ void gemm_kept_release(gemm_kept *k) {
 }
 
 int64_t gemm_kept_scratch(const gemm_kept *k) {
-  return k->convolution ? convolution_onednn_scratch(k->convolution, k->threads)
-                        : gemm_plan_scratch(k->plan, k->threads);
+  if (k->convolution) return convolution_onednn_scratch(k->convolution, k->threads);
+  return int64_max(gemm_plan_scratch(k->plan, k->threads), gemm_plan_scratch(&k->streamed, k->threads));
 }
 
-heddle_status gemm_kept_execute(const gemm_kept *k, const lib_call *call) {
+// The second call makes the strips; those beside it do without.
+static const gemm_plan *plan_of_call(gemm_kept *k, const lib_call *call) {
+  if (atomic_load_explicit(&k->has_strips, memory_order_acquire)) return &k->streamed;
+  if (atomic_load(&k->calls) > 1 || atomic_fetch_add(&k->calls, 1) != 1) return k->plan;
+  gemm_plan_keep(&k->streamed, call->threads, call->operands[1].data, k->packed);
+  atomic_store_explicit(&k->has_strips, true, memory_order_release);
+  return &k->streamed;
+}
+
+heddle_status gemm_kept_execute(gemm_kept *k, const lib_call *call) {
+  if (!k->convolution) return gemm_plan_execute(plan_of_call(k, call), call);
   const gemm_plan *p = k->plan;
-  if (!k->convolution) return gemm_plan_execute(p, call);
   const convolution_onednn_arrays arrays = {
       .input = (const float *)call->operands[0].data + p->lhs.offset,
       .packed = k->packed,

@@ -1,5 +1,5 @@
 // Executes a batched matrix product that was planned once. A right side that is one of the program's constants is
-// packed when the executable is made, where products of so few rows take as long to pack as to multiply.
+// packed once where products of so few rows take as long to pack as to multiply, unless memory is limited.
 #include "lib/gemm_kept.h"
 #include "rt/cost.h"
 #include "rt/routine_call.h"
@@ -35,7 +35,8 @@ static heddle_status prepare(arena *a, const run_context *context, const program
   TRY(gemm_plan_make(&s->call, &s->plan));
   const gemm_plan *p = &s->plan;
   const char *rhs = routine_call_constant(context->program, from->operands[1].slice);
-  if (rhs && gemm_kept_pays(&s->call, p)) TRY(gemm_kept_make(a, p, context->threads, rhs, &s->kept));
+  const bool is_limited = context->program->memory_limit > 0;
+  if (rhs && !is_limited && gemm_kept_pays(&s->call, p)) TRY(gemm_kept_make(a, p, context->threads, rhs, &s->kept));
   t->state = s;
   t->scratch_bytes = s->kept ? gemm_kept_scratch(s->kept) : gemm_plan_scratch(p, context->threads);
   t->cost = (double)p->batch * (double)p->rows * (double)p->columns * (double)p->depth /
