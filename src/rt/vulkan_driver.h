@@ -24,7 +24,8 @@
   X(GetBufferMemoryRequirements)                                                                                       \
   X(AllocateMemory)                                                                                                    \
   X(BindBufferMemory)                                                                                                  \
-  X(MapMemory) X(CreateShaderModule) X(CreatePipelineLayout) X(CreateComputePipelines) X(CreateCommandPool)            \
+  X(MapMemory)                                                                                                         \
+  X(CreateShaderModule) X(CreatePipelineLayout) X(CreateComputePipelines) X(CreateCommandPool)                         \
       X(AllocateCommandBuffers) X(CreateFence) X(BeginCommandBuffer) X(CmdBindPipeline) X(CmdPushConstants)            \
           X(CmdPipelineBarrier) X(CmdDispatch) X(EndCommandBuffer) X(QueueSubmit) X(WaitForFences) X(ResetFences)      \
               X(DestroyFence) X(DestroyCommandPool) X(DestroyPipeline) X(DestroyPipelineLayout) X(DestroyShaderModule) \
