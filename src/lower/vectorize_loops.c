@@ -305,12 +305,19 @@ static int whole_periods(arena *a, const target_code_limits *limits, MlirOperati
   return width;
 }
 
-// A number of trips that is only known when the kernel runs: whole vectors, then narrower ones if the body is short.
+// A size that the kernel is given. What is left of a tile at the end of an array is computed.
+static bool is_open_size(MlirValue v) {
+  MlirOperation op = ir_defining_op(v);
+  return !mlirOperationIsNull(op) && ir_is(op, "arith.index_cast");
+}
+
+// A number of trips that is only known when the kernel runs: whole vectors, then narrower ones if the body is short. An
+// open size may be all that there is, and gets vectors of every width; what is left of a tile is one of many.
 static void vectorize_unknown_trips(arena *a, const target_code_limits *limits, MlirOperation loop, MlirValue upper,
                                     int width) {
-  const int narrowest = limits->min_vector_lanes;
-  const bool is_short = is_small(a, limits, loop);
-  for (int w = width; w == width || (is_short && w >= narrowest && width % w == 0); w /= 2) {
+  const bool is_open = is_open_size(upper), is_short = is_small(a, limits, loop);
+  const int least = is_open || width / 4 < limits->min_vector_lanes ? limits->min_vector_lanes : width / 4;
+  for (int w = width; w == width || (is_short && w >= least && width % w == 0); w /= is_open ? 2 : 4) {
     if (fills_a_tensor(loop, w)) continue;
     ir_builder b = ir_builder_before(loop, a);
     MlirValue rest = ir_binary(&b, "arith.remsi", upper, ir_index(&b, w));
