@@ -17,19 +17,32 @@
   X(EnumerateDeviceExtensionProperties) \
   X(GetPhysicalDeviceFeatures2)         \
   X(GetPhysicalDeviceMemoryProperties) X(GetPhysicalDeviceQueueFamilyProperties) X(CreateDevice) X(GetDeviceProcAddr)
-#define VULKAN_DEVICE_FUNCTIONS(X)                                                                                     \
-  X(DestroyDevice)                                                                                                     \
-  X(GetDeviceQueue)                                                                                                    \
-  X(CreateBuffer)                                                                                                      \
-  X(GetBufferMemoryRequirements)                                                                                       \
-  X(AllocateMemory)                                                                                                    \
-  X(BindBufferMemory)                                                                                                  \
-  X(MapMemory)                                                                                                         \
-  X(CreateShaderModule) X(CreatePipelineLayout) X(CreateComputePipelines) X(CreateCommandPool)                         \
-      X(AllocateCommandBuffers) X(CreateFence) X(BeginCommandBuffer) X(CmdBindPipeline) X(CmdPushConstants)            \
-          X(CmdPipelineBarrier) X(CmdDispatch) X(EndCommandBuffer) X(QueueSubmit) X(WaitForFences) X(ResetFences)      \
-              X(DestroyFence) X(DestroyCommandPool) X(DestroyPipeline) X(DestroyPipelineLayout) X(DestroyShaderModule) \
-                  X(DestroyBuffer) X(FreeMemory)
+#define VULKAN_DEVICE_FUNCTIONS(X) \
+  X(DestroyDevice)                 \
+  X(GetDeviceQueue)                \
+  X(CreateBuffer)                  \
+  X(GetBufferMemoryRequirements)   \
+  X(AllocateMemory)                \
+  X(BindBufferMemory)              \
+  X(MapMemory)                     \
+  X(CreateShaderModule)            \
+  X(CreatePipelineLayout)          \
+  X(CreateComputePipelines)        \
+  X(CreateCommandPool)             \
+  X(AllocateCommandBuffers)        \
+  X(CreateFence)                   \
+  X(BeginCommandBuffer)            \
+  X(CmdBindPipeline)               \
+  X(CmdPushConstants)              \
+  X(CmdPipelineBarrier)            \
+  X(CmdDispatch)                   \
+  X(EndCommandBuffer)              \
+  X(QueueSubmit)                   \
+  X(WaitForFences)                 \
+  X(ResetFences)                   \
+  X(DestroyFence)                  \
+  X(DestroyCommandPool)            \
+  X(DestroyPipeline) X(DestroyPipelineLayout) X(DestroyShaderModule) X(DestroyBuffer) X(FreeMemory)
 
 #define VULKAN_MEMBER(name) PFN_vk##name name;
 typedef struct vulkan_functions {
