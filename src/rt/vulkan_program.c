@@ -26,7 +26,7 @@ typedef struct vulkan_program {
   VkPipelineLayout layout;
   vulkan_kernel *kernels;  // of the program; those of the host stay empty
   vulkan_memory constants;
-  vulkan_piece *pieces;  // by allocation; of constants alone
+  vulkan_piece *pieces;  // by allocation; of constants and numbers alone
 } vulkan_program;
 
 typedef struct vulkan_frame {
@@ -81,12 +81,12 @@ static heddle_status check_module(const vulkan_device *d, const program *p, cons
 // --- kernels
 
 static heddle_status fold_grid(const vulkan_device *d, const program_kernel *k, uint32_t groups[3]) {
-  const int64_t wanted[3] = {k->grid[0] < GROUPS_X ? k->grid[0] : GROUPS_X, (k->grid[0] + GROUPS_X - 1) / GROUPS_X,
-                             k->grid[1]};
+  const int64_t x = k->grid[0],
+                wanted[3] = {x < GROUPS_X ? x : GROUPS_X, x / GROUPS_X + (x % GROUPS_X > 0), k->grid[1]};
   for (int i = 0; i < 3; i++) {
-    if (wanted[i] < 1 || wanted[i] > d->most_groups[i])
-      return status_error(HEDDLE_UNIMPLEMENTED, "kernel %s has a grid of %lld x %lld, more than %s takes", k->entry,
-                          (long long)k->grid[0], (long long)k->grid[1], d->name);
+    if (wanted[i] < 1 || wanted[i] > d->most_groups[i] || k->grid[2] != 1)
+      return status_error(HEDDLE_UNIMPLEMENTED, "kernel %s has a grid of %lld x %lld x %lld, more than %s takes",
+                          k->entry, (long long)x, (long long)k->grid[1], (long long)k->grid[2], d->name);
     groups[i] = (uint32_t)wanted[i];
   }
   if (k->block[0] > d->most_invocations || k->shared_bytes > d->shared_bytes)
@@ -140,16 +140,21 @@ static heddle_status create_kernels(vulkan_program *v) {
 
 // --- constants
 
+// The same in every run.
+static bool is_constant(const program_allocation *a) {
+  return a->kind == PROGRAM_CONSTANT || a->kind == PROGRAM_NUMBERS;
+}
+
 static heddle_status place_allocations(vulkan_device *d, const program *p, bool constants, vulkan_piece *pieces,
                                        vulkan_memory *out) {
   int64_t *bytes = calloc((size_t)p->allocation_count + 1, sizeof *bytes);
   vulkan_piece *made = calloc((size_t)p->allocation_count + 1, sizeof *made);
   heddle_status s = bytes && made ? status_ok() : status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a list of arrays");
   for (int i = 0; i < p->allocation_count && status_is_ok(s); i++)
-    if ((p->allocations[i].kind == PROGRAM_CONSTANT) == constants) bytes[i] = p->allocations[i].bytes;
+    if (is_constant(&p->allocations[i]) == constants) bytes[i] = p->allocations[i].bytes;
   if (status_is_ok(s)) s = vulkan_memory_create(d, p->allocation_count, bytes, made, out);
   for (int i = 0; i < p->allocation_count && status_is_ok(s); i++)
-    if ((p->allocations[i].kind == PROGRAM_CONSTANT) == constants) pieces[i] = made[i];
+    if (is_constant(&p->allocations[i]) == constants) pieces[i] = made[i];
   free(bytes);
   free(made);
   return s;
@@ -266,6 +271,7 @@ static heddle_status make_table(const vulkan_program *v, vulkan_frame *f, int ru
     if (buffers_of(v->program, &launches[i]) > PUSHED_MOST)
       bytes += buffers_of(v->program, &launches[i]) * (int64_t)sizeof(uint64_t);
   if (bytes == 0) return status_ok();
+  if (f->tables[run].device) vulkan_memory_destroy(&f->tables[run]);  // of commands that could not be recorded
   return vulkan_memory_create(v->device, 1, &bytes, out, &f->tables[run]);
 }
 

@@ -343,6 +343,48 @@ static void test_barriers(void **state) {
   }
 }
 
+// Numbers of a program for open sizes are there as constants are.
+static void test_numbers(void **state) {
+  (void)state;
+  testing_program h = testing_start();
+  build(&h, plain, sizeof plain);
+  int64_t numbers[COUNT / 2];
+  int32_t found[COUNT];
+  for (int i = 0; i < COUNT / 2; i++) numbers[i] = i;
+  const int table = testing_memory(&h, PROGRAM_NUMBERS, 0, sizeof numbers), out = 1;
+  vec_last(&h.allocations).data = numbers;
+  program_thunk *step = testing_step(&h, 0, table, out);
+  testing_check(run_once(&h, testing_sequence(&h, 1, &step), found));
+  for (int i = 0; i < COUNT; i++) assert_int_equal(found[i], ((const int32_t *)(const void *)numbers)[i] + 1);
+  assert_int_equal(fake.live, 0);
+  testing_end(&h);
+}
+
+// Commands that could not be recorded are recorded anew, with another table of addresses.
+static void test_recording_again(void **state) {
+  (void)state;
+  enum { BUFFERS = 17, FRAME_CALLS = 6, TABLE_CALLS = 5 };  // made before the commands begin
+  testing_program h = testing_start();
+  build(&h, plain, sizeof plain);
+  program_thunk *step = testing_step(&h, 0, 0, 1);
+  int buffers[BUFFERS] = {0};
+  for (int i = 1; i < BUFFERS; i++) buffers[i] = 1;
+  testing_kernel_of(&h, step)->buffer_count = step->launch.buffer_count = BUFFERS;
+  step->launch.buffers = testing_numbers(&h, BUFFERS, buffers);
+  executable *e;
+  testing_check(testing_create(&h, testing_sequence(&h, 1, &step), 1, &e));
+  int32_t given[COUNT] = {0}, found[COUNT];
+  fake.result = VK_ERROR_OUT_OF_HOST_MEMORY;
+  for (int turn = 0; turn < 2; turn++) {
+    fake.failing = fake.calls + (turn == 0 ? FRAME_CALLS : 0) + TABLE_CALLS + 1;
+    testing_check_error(executable_run(e, (void *[]){given}, (void *[]){found}), HEDDLE_OUT_OF_MEMORY,
+                        "vkBeginCommandBuffer");
+  }
+  executable_destroy(e);
+  assert_int_equal(fake.live, 0);
+  testing_end(&h);
+}
+
 // Whatever call fails says so, and nothing is lost.
 static void test_failing_calls(void **state) {
   (void)state;
@@ -419,6 +461,12 @@ static void test_limits(void **state) {
   h.kernels.data[1].grid[1] = 70000;
   testing_check_error(run_once(&h, entry, found), HEDDLE_UNIMPLEMENTED, "more than fake takes");
   h.kernels.data[1].grid[1] = 1;
+  h.kernels.data[1].grid[2] = 2;
+  testing_check_error(run_once(&h, entry, found), HEDDLE_UNIMPLEMENTED, "a grid of 1 x 1 x 2, more than fake takes");
+  h.kernels.data[1].grid[2] = 1;
+  h.kernels.data[1].grid[0] = INT64_MAX;
+  testing_check_error(run_once(&h, entry, found), HEDDLE_UNIMPLEMENTED, "more than fake takes");
+  h.kernels.data[1].grid[0] = 1;
   h.allocations.data[2].bytes = 2 << 20;
   h.program.temporary_bytes = 2 << 20;
   testing_check_error(run_once(&h, entry, found), HEDDLE_OUT_OF_MEMORY, "more than fake takes at once");
@@ -431,6 +479,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_run),           cmocka_unit_test(test_barriers),
       cmocka_unit_test(test_failing_calls), cmocka_unit_test(test_missing_functions),
+      cmocka_unit_test(test_numbers),       cmocka_unit_test(test_recording_again),
       cmocka_unit_test(test_modules),       cmocka_unit_test(test_limits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
