@@ -60,6 +60,9 @@ static void test_sort_by_comparator(void **state) {
   executable *e;
   t->sort.comparator = testing_kernel(&s.h, less_in_last_digit, 5);
   testing_check_error(testing_create(&s.h, testing_sequence(&s.h, 1, &t), 2, &e), HEDDLE_INVALID, "no such comparator");
+  t->sort.comparator = testing_kernel(&s.h, NULL, 3);
+  testing_check_error(testing_create(&s.h, testing_sequence(&s.h, 1, &t), 2, &e), HEDDLE_INVALID,
+                      "no code for the host");
   testing_end(&s.h);
 }
 

@@ -11,6 +11,8 @@ static heddle_status prepare(arena *a, const run_context *context, const program
   lib_call *call = arena_new(a, lib_call);
   routine_call_make(a, from, context->threads, call);
   const bool has_comparator = from->sort.comparator >= 0;
+  if (has_comparator && !context->entries[from->sort.comparator])
+    return status_error(HEDDLE_INVALID, "the comparator has no code for the host");
   TRY(sort_call_check(call, has_comparator));
   routine_reserve(t, call, sort_call_scratch(call, has_comparator));
   t->state = call;
