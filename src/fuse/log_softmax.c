@@ -57,6 +57,61 @@ static instruction *logarithm_of(instruction *i) {
   return reduction_of(i->opcode == HLO_ABS ? i->operands[0] : i, HLO_ADD, 0);
 }
 
+// --- which row an element takes
+
+enum { REPEATED = -1, UNKNOWN = -2 };
+
+// The dim that dim `d` of `of` is after a reshape: it is told where dims of 1 come and go and nothing else changes.
+static int reshaped_dim(const shape *of, const shape *to, int d) {
+  int found = UNKNOWN, k = 0;
+  for (int i = 0; i < of->rank; i++) {
+    if (of->dims[i] == 1) continue;
+    while (k < to->rank && to->dims[k] == 1) k++;
+    if (k == to->rank || to->dims[k] != of->dims[i]) return UNKNOWN;
+    if (i == d) found = k;
+    k++;
+  }
+  return found;
+}
+
+// The dim of what is moved that dim `d` of the moved value is.
+static int moved_dim(const instruction *move, int d) {
+  const instruction *from = move->operands[0];
+  if (move->opcode == HLO_BROADCAST) return int_list_find(move->attributes->dimensions, d);
+  if (move->opcode == HLO_COPY) return d;
+  const bool is_plain = shape_layout_is_default(move->shape) && shape_layout_is_default(from->shape);
+  return is_plain ? reshaped_dim(move->shape, from->shape, d) : UNKNOWN;
+}
+
+// The dim of the reduction behind it that dim `d` of a value of rows is; of the sum `add` the operand `side` is
+// followed (add may be null).
+static int row_dim(instruction *i, const instruction *add, int side, int d) {
+  while (d >= 0 && i->opcode != HLO_REDUCE) {
+    instruction *inner = unguarded(i);
+    if (is_row_move(i)) {
+      d = moved_dim(i, d);
+      i = i->operands[0];
+    } else if (i == add) {
+      i = add->operands[side];
+    } else if (inner != i) {
+      i = inner;
+    } else {
+      return UNKNOWN;
+    }
+  }
+  return d;
+}
+
+// Whether the maximum that is one side of `add` is, at all keys, the one that the sum was made with.
+static bool is_same_maximum(const log_softmax *s, const instruction *add, int side) {
+  for (int d = 0; d < s->scores->shape->rank; d++) {
+    const int dim = row_dim(s->total, add, side, d);
+    if (s->scores->shape->dims[d] == 1) continue;
+    if (dim == UNKNOWN || dim != row_dim(s->largest, NULL, 0, d)) return false;
+  }
+  return true;
+}
+
 // --- the pattern
 
 // The weights themselves, moved or converted, are read by one product and by nobody else.
@@ -89,7 +144,8 @@ static bool match_total(log_softmax *s, instruction *difference) {
   for (int side = 0; side < 2; side++) {
     if (!has_sum(s, logarithm_of(add->operands[side]))) continue;
     return reduction_of(add->operands[1 - side], HLO_MAXIMUM, -INFINITY) ==
-           reduction_of(s->largest, HLO_MAXIMUM, -INFINITY);
+               reduction_of(s->largest, HLO_MAXIMUM, -INFINITY) &&
+           is_same_maximum(s, add, 1 - side);
   }
   return false;
 }
