@@ -30,7 +30,6 @@ typedef struct spirv_code {
   MlirOperation function;  // the one at hand
   ptr_map values;          // spirv_value by value of the source
   str_map arrays;          // spirv_array by name of the source's global, of the function at hand
-  int exchanges;           // arrays of the workgroup through which invocations exchange values
 } spirv_code;
 
 // Types of the scalars that stand for a value of this type. Fails with HEDDLE_UNIMPLEMENTED for types without any.
