@@ -21,7 +21,7 @@ heddle_status open_compile_import(arena *a, const char *file, str source, const 
 
 // With options->specializes nothing is compiled but what runs ask for.
 // HEDDLE_UNIMPLEMENTED for what cannot be compiled for all sizes, with the reason. What is made is open
-// (compiled.is_open): it runs by the instances of its sizes (api/open_instances.h).
+// (compiled.is_open): it runs by the instances of its sizes (rt/open_instances.h).
 heddle_status open_compile(arena *a, const char *file, str source, const import_options *import,
                            const compile_options *options, compiled *out);
 
