@@ -23,6 +23,9 @@ typedef struct device_type {
   // follow one another with nothing of the host's between them are a run, of which there are `run_count`.
   heddle_status (*load)(const program *p, int run_count, void **loaded);
   void (*unload)(void *loaded);  // all frames must be gone
+  // Asked before a run: HEDDLE_DEVICE_FAILED in a child of the process that loaded the program, since a fork copies no
+  // device. The calls that free are for such a child, too.
+  heddle_status (*check)(const void *loaded);
   // Memory for one run of the program at a time; allocations[i] receives where the host finds allocation i.
   heddle_status (*create_frame)(void *loaded, char **allocations, void **frame);
   void (*destroy_frame)(void *loaded, void *frame);

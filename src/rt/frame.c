@@ -49,6 +49,7 @@ static heddle_status create(const frame_pool *pool, frame_memory **out) {
 heddle_status frame_take(frame_pool *p, frame_memory **out) {
   frame_memory *m = NULL;
   *out = NULL;
+  if (p->context->device) TRY(p->context->device->check(p->context->loaded));
   for (int i = 0; i < FRAME_SLOTS && !m; i++)
     if (atomic_load_explicit(&p->slots[i], memory_order_relaxed))
       m = atomic_exchange_explicit(&p->slots[i], NULL, memory_order_acquire);

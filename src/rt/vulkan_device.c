@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/lock.h"
 #include "base/str.h"
@@ -285,17 +286,26 @@ static heddle_status create(vulkan_device **out) {
   vulkan_device *d = calloc(1, sizeof *d);
   if (!d) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a Vulkan device");
   pthread_mutex_init(&d->queue_lock, NULL);
+  d->process = getpid();
   heddle_status s = open_device(d);
   if (status_is_ok(s)) *out = d;
   else close_device(d);
   return s;
 }
 
+bool vulkan_device_is_here(const vulkan_device *d) { return d->process == getpid(); }
+
+heddle_status vulkan_device_check(const vulkan_device *d) {
+  return vulkan_device_is_here(d)
+             ? status_ok()
+             : status_error(HEDDLE_DEVICE_FAILED, "the Vulkan device is open in the process that forked this one");
+}
+
 heddle_status vulkan_device_open(vulkan_device **out) {
   heddle_status s = status_ok();
   *out = NULL;
   lock_take(&shared.lock);
-  if (!shared.device) s = create(&shared.device);
+  s = shared.device ? vulkan_device_check(shared.device) : create(&shared.device);
   if (status_is_ok(s)) {
     shared.references++;
     *out = shared.device;
@@ -305,37 +315,48 @@ heddle_status vulkan_device_open(vulkan_device **out) {
 }
 
 void vulkan_device_close(vulkan_device *d) {
-  if (!d) return;
+  if (!d || !vulkan_device_is_here(d)) return;
   lock_take(&shared.lock);
   const bool is_last = --shared.references == 0;
-  if (is_last) shared.device = NULL;
+  if (is_last) {
+    shared.device = NULL;
+    close_device(d);
+  }
   lock_give(&shared.lock);
-  if (is_last) close_device(d);
 }
 
 // --- listing
 
-static heddle_status list(vulkan_device *d, text *out) {
+static heddle_status look(vulkan_device *d, uint32_t *count, candidate *out) {
   VkPhysicalDevice devices[MOST_DEVICES];
-  uint32_t count;
+  if (shared.device) TRY(vulkan_device_check(shared.device));
   TRY(create_instance(d));
-  TRY(find_devices(d, &count, devices));
-  for (uint32_t k = 0; k < count; k++) {
-    candidate c = {.physical = devices[k]};
+  TRY(find_devices(d, count, devices));
+  for (uint32_t k = 0; k < *count; k++) {
     feature_chain chain;
-    TRY(examine(&d->f, &c, &chain));
-    const uint32_t version = c.properties.apiVersion;
-    text_printf(out, "vulkan %u: %s, Vulkan %u.%u%s%s\n", k, c.properties.deviceName, VK_API_VERSION_MAJOR(version),
-                VK_API_VERSION_MINOR(version), c.lack ? ", which " : "", c.lack ? c.lack : "");
+    out[k] = (candidate){.physical = devices[k]};
+    TRY(examine(&d->f, &out[k], &chain));
   }
   return status_ok();
 }
 
+// The lock keeps forks away while the driver works.
 heddle_status vulkan_device_list(text *out) {
+  candidate found[MOST_DEVICES];
+  uint32_t count = 0;
   vulkan_device *d = calloc(1, sizeof *d);
   if (!d) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a list of Vulkan devices");
   pthread_mutex_init(&d->queue_lock, NULL);
-  heddle_status s = list(d, out);
+  lock_take(&shared.lock);
+  heddle_status s = look(d, &count, found);
   close_device(d);
-  return s;
+  lock_give(&shared.lock);
+  TRY(s);
+  for (uint32_t k = 0; k < count; k++) {
+    const candidate *c = &found[k];
+    const uint32_t version = c->properties.apiVersion;
+    text_printf(out, "vulkan %u: %s, Vulkan %u.%u%s%s\n", k, c->properties.deviceName, VK_API_VERSION_MAJOR(version),
+                VK_API_VERSION_MINOR(version), c->lack ? ", which " : "", c->lack ? c->lack : "");
+  }
+  return status_ok();
 }

@@ -3,6 +3,7 @@
 #define HEDDLE_RT_VULKAN_DEVICE_H_
 
 #include <pthread.h>
+#include <sys/types.h>
 
 #include "base/str.h"
 #include "rt/vulkan_driver.h"
@@ -26,6 +27,7 @@ typedef struct vulkan_device {
   uint32_t most_groups[3];     // of a dispatch
   uint32_t shared_bytes, most_invocations;
   vulkan_features features;
+  pid_t process;  // that opened it
   char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
 } vulkan_device;
 
@@ -35,6 +37,12 @@ typedef struct vulkan_device {
 // software. Thread-safe.
 heddle_status vulkan_device_open(vulkan_device **out);
 void vulkan_device_close(vulkan_device *d);  // null is allowed
+
+// Drivers have threads, locks and mapped memory, none of which a fork makes a second time. While a process has the
+// device its children have none: all that this file gives them is HEDDLE_DEVICE_FAILED, and what they free of it they
+// free without the driver.
+bool vulkan_device_is_here(const vulkan_device *d);
+heddle_status vulkan_device_check(const vulkan_device *d);  // HEDDLE_DEVICE_FAILED unless it is
 
 // A line for each device that the driver shows: number, name, version, and what keeps it from being used if anything
 // does. Fails where there is no driver.

@@ -73,7 +73,8 @@ heddle_status vulkan_memory_create(vulkan_device *d, int count, const int64_t *b
 }
 
 void vulkan_memory_destroy(vulkan_memory *m) {
-  for (int i = 0; i < m->count; i++) {
+  const bool is_here = vulkan_device_is_here(m->device);
+  for (int i = 0; is_here && i < m->count; i++) {
     const vulkan_functions *f = &m->device->f;
     f->DestroyBuffer(m->device->device, m->blocks[i].buffer, NULL);
     f->FreeMemory(m->device->device, m->blocks[i].memory, NULL);

@@ -172,21 +172,28 @@ static heddle_status load_constants(vulkan_program *v) {
 
 // --- a program
 
-static void unload(void *loaded) {
-  vulkan_program *v = loaded;
-  if (!v) return;
-  vulkan_device *d = v->device;
+static void destroy_kernels(const vulkan_program *v) {
+  const vulkan_device *d = v->device;
   for (int k = 0; v->kernels && k < v->program->kernel_count; k++) {
     d->f.DestroyPipeline(d->device, v->kernels[k].pipeline, NULL);
     d->f.DestroyShaderModule(d->device, v->kernels[k].module, NULL);
   }
   if (v->layout) d->f.DestroyPipelineLayout(d->device, v->layout, NULL);
+}
+
+static void unload(void *loaded) {
+  vulkan_program *v = loaded;
+  if (!v) return;
+  vulkan_device *d = v->device;
+  if (vulkan_device_is_here(d)) destroy_kernels(v);
   if (v->constants.device) vulkan_memory_destroy(&v->constants);
   vulkan_device_close(d);
   free(v->kernels);
   free(v->pieces);
   free(v);
 }
+
+static heddle_status check(const void *loaded) { return vulkan_device_check(((const vulkan_program *)loaded)->device); }
 
 static heddle_status load(const program *p, int run_count, void **out) {
   vulkan_device *d;
@@ -210,8 +217,9 @@ static void destroy_frame(void *loaded, void *frame) {
   vulkan_program *v = loaded;
   vulkan_frame *f = frame;
   vulkan_device *d = v->device;
-  if (f->pool) d->f.DestroyCommandPool(d->device, f->pool, NULL);
-  if (f->fence) d->f.DestroyFence(d->device, f->fence, NULL);
+  const bool is_here = vulkan_device_is_here(d);
+  if (f->pool && is_here) d->f.DestroyCommandPool(d->device, f->pool, NULL);
+  if (f->fence && is_here) d->f.DestroyFence(d->device, f->fence, NULL);
   for (int i = 0; f->tables && i < v->run_count; i++)
     if (f->tables[i].device) vulkan_memory_destroy(&f->tables[i]);
   if (f->memory.device) vulkan_memory_destroy(&f->memory);
@@ -383,4 +391,4 @@ static heddle_status launch(void *loaded, void *frame, int run, int count, const
   return status_ok();
 }
 
-const device_type vulkan_device_type = {vulkan_device_list, load, unload, create_frame, destroy_frame, launch};
+const device_type vulkan_device_type = {vulkan_device_list, load, unload, check, create_frame, destroy_frame, launch};

@@ -1,7 +1,10 @@
 // Programs on a Vulkan driver that is none: its memory is the host's, its kernels add one, and each of its calls can be
 // made to fail. What it gave out is counted.
-#include "rt/testing.h"
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "rt/device_type.h"
+#include "rt/testing.h"
 #include "rt/vulkan_driver.h"
 
 enum { COUNT = 100, MOST_COMMANDS = 8 };
@@ -474,6 +477,35 @@ static void test_limits(void **state) {
   testing_end(&h);
 }
 
+// A child has no device, says so before it touches the memory of its parent's, and frees what it has of it on its own.
+static void test_fork(void **state) {
+  (void)state;
+  testing_program h = testing_start();
+  const program_sequence entry = build(&h, plain, sizeof plain);
+  int32_t given[COUNT] = {0}, found[COUNT];
+  executable *e, *other;
+  testing_check(testing_create(&h, entry, 1, &e));
+  testing_check(executable_run(e, (void *[]){given}, (void *[]){found}));
+  const pid_t child = fork();
+  if (child == 0) {
+    const int calls = fake.calls, live = fake.live;
+    const char words[] = "is open in the process that forked this one";
+    testing_check_error(executable_run(e, (void *[]){given}, (void *[]){found}), HEDDLE_DEVICE_FAILED, words);
+    testing_check_error(testing_create(&h, entry, 1, &other), HEDDLE_DEVICE_FAILED, words);
+    text devices = {0};
+    testing_check_error(device_types[TARGET_VULKAN]->list(&devices), HEDDLE_DEVICE_FAILED, words);
+    executable_destroy(e);
+    _exit(fake.calls == calls && fake.live == live ? 0 : 1);
+  }
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+  testing_check(executable_run(e, (void *[]){given}, (void *[]){found}));
+  executable_destroy(e);
+  assert_int_equal(fake.live, 0);
+  testing_end(&h);
+}
+
 int main(void) {
   vulkan_driver_replace(fake_GetInstanceProcAddr);
   const struct CMUnitTest tests[] = {
@@ -481,6 +513,7 @@ int main(void) {
       cmocka_unit_test(test_failing_calls), cmocka_unit_test(test_missing_functions),
       cmocka_unit_test(test_numbers),       cmocka_unit_test(test_recording_again),
       cmocka_unit_test(test_modules),       cmocka_unit_test(test_limits),
+      cmocka_unit_test(test_fork),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
