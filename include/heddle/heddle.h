@@ -16,7 +16,8 @@
 // clang-format on
 //
 // No call ends the process. A process may fork at any time, from any thread but within a custom call: all calls and all
-// programs work in the child as in the parent.
+// programs work in the child as in the parent. Devices are not forked: while a process has a program on one, its
+// children are told HEDDLE_DEVICE_FAILED by all that would use one.
 #ifndef HEDDLE_HEDDLE_H_
 #define HEDDLE_HEDDLE_H_
 
@@ -61,14 +62,20 @@ typedef struct heddle_compile_options {
   // Sizes declared as `?` that `parameters` does not say are compiled for when runs come with them, and the last
   // sixteen are kept: for programs that cannot be compiled for all sizes at once.
   bool specializes;
+  // What is compiled for, and runs the program: "cpu" (null: the same) or "vulkan", in capitals or not. The calls that
+  // run it and the caller's arrays are the same for all; arrays are copied to a device and back.
+  // heddle_platform_devices says what there is. A program that is saved has its platform: null then stands for that
+  // one. HEDDLE_INVALID for a name that is none, and for a saved program of another; HEDDLE_DEVICE_FAILED where there
+  // is no such device. Sizes declared as `?` need `parameters` or `specializes` on a device. Not needed after the call.
+  const char *platform;
 } heddle_compile_options;
 
 #define HEDDLE_COMPILE_OPTIONS_INIT HEDDLE_INIT(heddle_compile_options)
 
 // Compiles HLO text, an HLO proto (binary or text), StableHLO or MHLO text, StableHLO bytecode or LHLO (which of them
-// is told by looking) for the machine this runs on. A saved program (heddle/runtime.h) is loaded. `name` stands for the
-// program in messages (null: "program"). `options` may be null. The program is the caller's to free; *out is null after
-// an error.
+// is told by looking) for the machine this runs on, or for a device of it (heddle_compile_options.platform). A saved
+// program (heddle/runtime.h) is loaded. `name` stands for the program in messages (null: "program"). `options` may be
+// null. The program is the caller's to free; *out is null after an error.
 HEDDLE_API heddle_status heddle_compile(const char *text, size_t size, const char *name,
                                         const heddle_compile_options *options, heddle_program **out);
 // The same of a file. HEDDLE_INVALID, too, for one that cannot be read.
@@ -79,8 +86,8 @@ HEDDLE_API heddle_status heddle_compile_file(const char *path, const heddle_comp
 // passes and fusion), "plan" (decisions and their reasons, kernels), "lhlo" (order and memory), "program" (what runs),
 // and of all kernels, one after the other, "mlir" (as emitted), "lowered" (MLIR's LLVM dialect), "llvm", "asm". Those
 // of kernels and the plan are made when they are asked for, in the time of a compilation. *out is the caller's to free
-// with heddle_text_free. HEDDLE_INVALID for a stage that is not one, or that a program written as LHLO has not gone
-// through.
+// with heddle_text_free. HEDDLE_INVALID for a stage that is not one, or that the program has not gone through: one
+// written as LHLO has no "hlo", and one for Vulkan no "llvm" and "asm" ("lowered" is of the SPIR-V dialect there).
 HEDDLE_API heddle_status heddle_program_text(const heddle_program *program, const char *stage, char **out);
 
 #ifdef __cplusplus

@@ -16,7 +16,8 @@
 // clang-format on
 //
 // No call ends the process. A process may fork at any time, from any thread but within a custom call: all calls and all
-// programs work in the child as in the parent.
+// programs work in the child as in the parent. Devices are not forked: while a process has a program on one, its
+// children are told HEDDLE_DEVICE_FAILED by all that would use one.
 #ifndef HEDDLE_RUNTIME_H_
 #define HEDDLE_RUNTIME_H_
 
@@ -50,6 +51,15 @@ HEDDLE_API bool heddle_is_cancelled(const heddle_cancellation *cancellation);
 // Calls from now on are not ended. Not while a call uses it: whether that one still ends is not determined.
 HEDDLE_API void heddle_cancellation_renew(heddle_cancellation *cancellation);
 
+// --- platforms
+
+// What there is of the platform ("cpu", "vulkan", in capitals or not), a line for each device, as `heddle info
+// --devices` lists them; "vulkan 0: NAME, Vulkan 1.3". Where there are several, the environment's
+// HEDDLE_VULKAN_DEVICE says which one is used, by its number or a part of its name. *out is the caller's to free with
+// heddle_text_free. HEDDLE_INVALID for a name that is none; HEDDLE_DEVICE_FAILED, with the reason, where there is no
+// device. Thread-safe.
+HEDDLE_API heddle_status heddle_platform_devices(const char *platform, char **out);
+
 // --- programs
 
 // An argument or a result: a dense array in row-major order. Sub-byte integers take a byte each.
@@ -75,7 +85,8 @@ typedef struct heddle_load_options {
 // null. The program is the caller's to free; *out is null after an error. HEDDLE_INVALID for a file that cannot be
 // read, is no saved program, is damaged or contradicts itself; HEDDLE_UNIMPLEMENTED for one of another format, with the
 // version that wrote it, and for code that needs what this machine has not, which is named; HEDDLE_DEVICE_FAILED names
-// a library that the program needs and that is absent. Code in a file is executed: load only files that you would run.
+// a library that the program needs and that is absent, or the platform that it was saved for and that has no device.
+// Code in a file is executed: load only files that you would run.
 HEDDLE_API heddle_status heddle_program_load(const char *path, const heddle_load_options *options,
                                              heddle_program **out);
 // The same of a file's bytes, which are copied.
@@ -92,6 +103,8 @@ HEDDLE_API heddle_array heddle_program_parameter(const heddle_program *program, 
 HEDDLE_API heddle_array heddle_program_result(const heddle_program *program, int number);
 
 HEDDLE_API const char *heddle_program_name(const heddle_program *program);  // of the module; "" for null
+// What it runs on: "cpu", "vulkan"; "" for null.
+HEDDLE_API const char *heddle_program_platform(const heddle_program *program);
 // "x", "state{0,1}" of a tuple's part; "" where nothing is known, and for numbers that are not below the count.
 HEDDLE_API const char *heddle_program_parameter_name(const heddle_program *program, int number);
 // The result that takes over the parameter's memory, if the caller gives one address for both; -1: none.

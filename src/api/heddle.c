@@ -17,6 +17,7 @@
 #include "import/import.h"
 #include "prog/program_file.h"
 #include "rt/cancellation.h"
+#include "rt/device_type.h"
 
 static heddle_status check_parameters(arena *a, const program *p, int count, const shape *const *given) {
   const shape **wanted = arena_array(a, const shape *, p->parameter_count);
@@ -29,7 +30,8 @@ static heddle_status compile_text(compiled_program *p, const char *file, str sou
                                   const compile_options *options) {
   if (lhlo_is(source)) {
     lhlo_program *plan;
-    target_description target = target_cpu(options->threads > 0 ? options->threads : pool_default_threads());
+    const target_description cpu = target_cpu(options->threads > 0 ? options->threads : pool_default_threads());
+    const target_description target = options->target ? *options->target : cpu;
     TRY(lhlo_parse(p->arena, source, file, &target, &plan));
     return compile_lhlo(p->arena, plan, options, &p->code);
   }
@@ -82,6 +84,15 @@ static heddle_status result_dims(const heddle_program *program, const int64_t *c
   return open_instances_result_dims(p->instances, input_dims, number, dims);
 }
 
+static heddle_status choose_platform(const char *name, compile_options *options) {
+  if (!name) return status_ok();
+  target_kind platform;
+  TRY(device_type_platform(name, &platform));
+  options->runs = platform != TARGET_CPU;
+  if (platform == TARGET_VULKAN) options->target = target_vulkan();
+  return status_ok();
+}
+
 static heddle_status compile(void *argument) {
   const compilation *c = argument;
   compiled_program *p = c->program;
@@ -89,6 +100,7 @@ static heddle_status compile(void *argument) {
   p->arena = arena_create();
   const char *file = arena_strdup(p->arena, c->name, strlen(c->name));
   p->options = (compile_options){.exact = given->exact, .threads = given->threads, .specializes = given->specializes};
+  TRY(choose_platform(given->platform, &p->options));
   compile_options options = p->options;
   if (given->progress) options.progress = (compile_progress){tell_progress, (void *)given};
   progress_tell(&options.progress, "import", 0, 0);
@@ -157,9 +169,19 @@ static heddle_status compile_guarded(compilation *c, const heddle_compile_option
 
 // --- saved programs
 
+static heddle_status check_platform(const char *name, const heddle_program *p) {
+  if (!name) return status_ok();
+  target_kind wanted;
+  TRY(device_type_platform(name, &wanted));
+  if (wanted == p->callable.program->device) return status_ok();
+  return status_error(HEDDLE_INVALID, "found the platform %s, but the program was saved for %s",
+                      target_kind_name(wanted), heddle_program_platform(p));
+}
+
 static heddle_status check_loaded(void *argument) {
   const compilation *c = argument;
   const heddle_program *p = &c->program->handle;
+  TRY(check_platform(c->options->platform, p));
   arena *a = arena_create();
   const shape *const *given;
   heddle_status s = argument_shapes_read(a, c->options->parameter_count, c->options->parameters, &given);

@@ -85,6 +85,7 @@ static const struct stage {
   const char *suffix;
   bool of_module;           // programs written as LHLO have not gone through it
   open_text_fn print_open;  // null: `write` prints kernels, which no size changes
+  bool of_host;             // kernels of devices do not go through it
 } stages[] = {
     {"hlo", write_hlo, NULL, true, print_hlo},
     {"fused", write_fused, NULL, true, print_fused},
@@ -93,8 +94,8 @@ static const struct stage {
     {"program", write_program, NULL, false, open_text_program},
     {"mlir", write_kernels, "emitted.mlir", false, NULL},
     {"lowered", write_kernels, "lowered.mlir", false, NULL},
-    {"llvm", write_kernels, "ll", false, NULL},
-    {"asm", write_kernels, "s", false, NULL},
+    {.name = "llvm", .write = write_kernels, .suffix = "ll", .of_host = true},
+    {.name = "asm", .write = write_kernels, .suffix = "s", .of_host = true},
 };
 
 enum { STAGE_COUNT = sizeof stages / sizeof *stages };
@@ -136,6 +137,9 @@ heddle_status heddle_program_text(const heddle_program *program, const char *sta
   if (!compiled) return status_error(HEDDLE_INVALID, "the program was loaded: it has no stage \"%s\"", stage);
   if (w.stage->of_module && !compiled->code.source)
     return status_error(HEDDLE_INVALID, "the program was written as LHLO: it has no stage \"%s\"", stage);
+  if (w.stage->of_host && !compiled->code.plan->target.is_host)
+    return status_error(HEDDLE_INVALID, "the program is for %s: it has no stage \"%s\"",
+                        heddle_program_platform(program), stage);
   w.request = (request){.program = compiled, .suffix = w.stage->suffix};
   TRY(guard_run(write_stage, NULL, &w));
   *out = w.request.out;

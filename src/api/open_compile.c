@@ -480,6 +480,13 @@ heddle_status open_compile(arena *a, const char *file, str source, const import_
     o.symbols.samples.is_odd = true;
     return describe(&o, out);
   }
+  const target_description target = compile_target(options);
+  if (target.has_grid && options->runs)
+    return status_error(
+        HEDDLE_UNIMPLEMENTED,
+        "programs are compiled for all sizes at once for CPUs alone: for %s, give the sizes, or compile "
+        "for each that comes (specializes)",
+        target_kind_name(target.kind));
   // Large stand-ins may be too much for what smaller ones are not. What was refused first for another reason is told.
   heddle_status first = status_ok(), s = status_ok();
   for (o.symbols.samples.level = 0; o.symbols.samples.level < OPEN_SAMPLES_LEVELS; o.symbols.samples.level++) {

@@ -5,10 +5,26 @@
 
 // What somebody may ask for before they rely on it; new rows go anywhere.
 static const char *const features[] = {
-    "compile",      "run",         "cancellation",     "custom-calls",     "allocator",
-    "progress",     "stage-text",  "profile",          "devices",          "dynamic-results",
-    "target:cpu",   "format:hlo",  "format:hlo-proto", "format:stablehlo", "format:stablehlo-bytecode",
-    "format:saved", "format:mhlo", "format:lhlo",
+    "compile",
+    "run",
+    "cancellation",
+    "custom-calls",
+    "allocator",
+    "progress",
+    "stage-text",
+    "profile",
+    "devices",
+    "dynamic-results",
+    "target:cpu",
+    "target:vulkan",
+    "platform",
+    "format:hlo",
+    "format:hlo-proto",
+    "format:stablehlo",
+    "format:stablehlo-bytecode",
+    "format:saved",
+    "format:mhlo",
+    "format:lhlo",
 };
 
 enum { FEATURE_COUNT = sizeof features / sizeof *features };

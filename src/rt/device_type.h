@@ -36,4 +36,10 @@ typedef struct device_type {
 
 extern const device_type *const device_types[TARGET_KIND_COUNT];  // null: the host
 
+// What a caller calls a platform that programs can run on: "cpu", "vulkan"; case does not matter. HEDDLE_INVALID, with
+// the names there are, for others and for null.
+heddle_status device_type_platform(const char *name, target_kind *out);
+// A line for each device of the platform: HEDDLE_DEVICE_FAILED, with the reason, where there is none.
+heddle_status device_type_list(target_kind platform, text *out);
+
 #endif

@@ -36,6 +36,10 @@ const char *heddle_program_name(const heddle_program *program) {
   return program ? program->callable.program->name : "";
 }
 
+const char *heddle_program_platform(const heddle_program *program) {
+  return program ? target_kind_name(program->callable.program->device) : "";
+}
+
 static bool has_parameter(const heddle_program *program, int number) {
   return number >= 0 && number < heddle_program_parameter_count(program);
 }

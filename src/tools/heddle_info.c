@@ -125,9 +125,8 @@ static heddle_status list_devices(arena *a, const char *file, void *argument) {
   (void)file;
   (void)argument;
   text out = {0};
-  text_puts(&out, "cpu\n");
   for (int k = 0; k < TARGET_KIND_COUNT; k++) {
-    heddle_status s = device_types[k] ? device_types[k]->list(&out) : status_ok();
+    heddle_status s = k == TARGET_CPU || device_types[k] ? device_type_list(k, &out) : status_ok();
     if (!status_is_ok(s)) text_printf(&out, "%s: none: %s\n", target_kind_name(k), heddle_status_message(s));
     heddle_status_free(s);
   }
