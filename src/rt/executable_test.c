@@ -3,6 +3,8 @@
 
 #include <pthread.h>
 
+#include "rt/program_check.h"
+
 enum { COUNT = 1000 };
 
 static void increment(void *const *buffers, int64_t begin, int64_t end) {
@@ -347,6 +349,21 @@ static void test_programs_that_contradict_themselves(void **state) {
   }
 }
 
+// A run would write a result that nobody gave memory for.
+static void test_unseen_results(void **state) {
+  (void)state;
+  testing_program h = testing_start();
+  const int out = testing_memory(&h, PROGRAM_RESULT, 0, 4);
+  testing_memory(&h, PROGRAM_RESULT, 1, 4);
+  program_thunk *set = testing_thunk(&h, THUNK_MEMSET, 0, NULL, 1, &out);
+  executable *e;
+  testing_check(testing_create(&h, testing_sequence(&h, 1, &set), 1, &e));
+  executable_destroy(e);
+  h.program.given_result_count = 1;
+  testing_check_error(program_check(&h.program), HEDDLE_INVALID, "numbers of results contradict each other");
+  testing_end(&h);
+}
+
 typedef struct profile {
   int events;
   int64_t bytes;
@@ -393,6 +410,7 @@ int main(void) {
       cmocka_unit_test(test_concurrent_calls),
       cmocka_unit_test(test_missing_memory),
       cmocka_unit_test(test_programs_that_contradict_themselves),
+      cmocka_unit_test(test_unseen_results),
       cmocka_unit_test(test_profiler),
   };
   return cmocka_run_group_tests_name("rt/executable", tests, NULL, NULL);

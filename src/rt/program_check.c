@@ -65,7 +65,9 @@ static bool check_node(const program *p, int *node, int *result, int depth) {
 }
 
 static heddle_status check_counts(const program *p) {
-  const bool has_results = p->given_result_count >= 0 && p->given_result_count <= p->result_count;
+  // Results that callers do not see are sizes of those that they do.
+  const bool has_results = p->given_result_count >= 0 && p->given_result_count <= p->result_count &&
+                           (p->dynamic_count > 0 || p->given_result_count == p->result_count);
   const bool has_devices = p->device_count >= 1 && p->device_count <= MAX_DEVICES && p->partition_count >= 0 &&
                            (p->partition_count == 0 || p->device_count % p->partition_count == 0);
   int node = 0, result = 0;
