@@ -16,6 +16,8 @@ static heddle_status create_buffer(vulkan_device *d, vulkan_block *b) {
   VULKAN_TRY(d->f.CreateBuffer(d->device, &info, NULL, &b->buffer), CreateBuffer);
   VkMemoryRequirements needs;
   d->f.GetBufferMemoryRequirements(d->device, b->buffer, &needs);
+  if (!(needs.memoryTypeBits >> d->memory_type & 1))
+    return status_error(HEDDLE_DEVICE_FAILED, "buffers cannot lie in the memory that the host sees");
   const VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
                                            .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
   const VkMemoryAllocateInfo wanted = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,

@@ -19,7 +19,7 @@ static struct {
   int lookups, missing;
   uint64_t pushed[MOST_COMMANDS][2];
   int dispatches, submissions, barriers;
-  bool has_atomics;
+  bool has_atomics, has_other_memory;
 } fake;
 
 static VkResult answer(void) { return ++fake.calls == fake.failing ? fake.result : VK_SUCCESS; }
@@ -157,7 +157,7 @@ static VKAPI_ATTR void VKAPI_CALL fake_GetDeviceQueue(VkDevice d, uint32_t famil
 
 static VKAPI_ATTR void VKAPI_CALL fake_GetBufferMemoryRequirements(VkDevice d, VkBuffer b, VkMemoryRequirements *out) {
   (void)d, (void)b;
-  *out = (VkMemoryRequirements){.size = 1 << 16, .alignment = 256, .memoryTypeBits = 1};
+  *out = (VkMemoryRequirements){.size = 1 << 16, .alignment = 256, .memoryTypeBits = fake.has_other_memory ? 2 : 1};
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL fake_AllocateMemory(VkDevice d, const VkMemoryAllocateInfo *i,
@@ -470,6 +470,9 @@ static void test_limits(void **state) {
   h.kernels.data[1].grid[0] = INT64_MAX;
   testing_check_error(run_once(&h, entry, found), HEDDLE_UNIMPLEMENTED, "more than fake takes");
   h.kernels.data[1].grid[0] = 1;
+  fake.has_other_memory = true;
+  testing_check_error(run_once(&h, entry, found), HEDDLE_DEVICE_FAILED, "buffers cannot lie in the memory");
+  fake.has_other_memory = false;
   h.allocations.data[2].bytes = 2 << 20;
   h.program.temporary_bytes = 2 << 20;
   testing_check_error(run_once(&h, entry, found), HEDDLE_OUT_OF_MEMORY, "more than fake takes at once");
