@@ -18,6 +18,7 @@ typedef struct open_kernel_table {
   const int64_t *terms;
 } open_kernel_table;
 
+// With its numbers, which then lie in `a`.
 open_kernel_table open_kernel_table_copy(arena *a, const open_kernel_table *from);
 
 // Makes the numbers in which the readings (one for each sample, the first one of `module` itself, or of a clone) differ

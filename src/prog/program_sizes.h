@@ -26,6 +26,7 @@ program *program_sizes_show(arena *a, const program *p);
 // How many terms a polynomial has.
 int program_sizes_term_count(const program_sizes *s);
 
+// What a polynomial is at these values of the symbols. One that is too large for 64 bits wraps around.
 int64_t program_sizes_value(const program_sizes *s, const int64_t *terms, const int64_t *symbols);
 
 // The program for these values of its symbols, without open sizes: what executables are made of.

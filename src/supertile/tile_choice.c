@@ -1,9 +1,8 @@
 // The search over dims, producers and sizes. Each probe grows a group and estimates it.
 #include "supertile/tile_choice.h"
 
-#include "supertile/tile_sum.h"
-
 #include "supertile/tile_outputs.h"
+#include "supertile/tile_sum.h"
 
 enum { MOST_STORED = 1 << 20 };
 
