@@ -387,7 +387,8 @@ static void make_room_late(scheduler *s, number_list *order) {
 typedef struct order_cost {
   int64_t peak;    // most bytes live at a time
   int64_t copied;  // bytes, since they are written over while others have yet to read them
-  double held;     // bytes live behind each instruction, added up: what is short-lived leaves its place to others
+  double held;     // bytes live behind each instruction that do not stay, added up: what is short-lived leaves its
+                   // place to others
 } order_cost;
 
 // Orders that come first are those that people have seen: they are not given up for a little.
@@ -407,7 +408,7 @@ static int64_t copied_by(const scheduler *s, const scheduled_instruction *x, con
 
 static order_cost cost_of(scheduler *s, const number_list *order) {
   order_cost cost = {0};
-  int64_t live = 0;
+  int64_t live = 0, staying = 0;
   const scheduled_value *values = s->values.data;
   int *readers = arena_array(s->arena, int, s->values.size);
   if (!values) return cost;
@@ -423,9 +424,12 @@ static order_cost cost_of(scheduler *s, const number_list *order) {
       bool is_kept = values[value].readers > s->count;
       if (--readers[value] == 0 && !is_kept) live -= values[value].bytes;
     }
-    for (int j = x->first_value; j < x->first_value + x->value_count; j++)
-      if (readers[j] == 0 && values[j].readers <= s->count) live -= values[j].bytes;
-    cost.held += (double)live;
+    for (int j = x->first_value; j < x->first_value + x->value_count; j++) {
+      const bool is_kept = values[j].readers > s->count;
+      if (is_kept) staying += values[j].bytes;
+      else if (readers[j] == 0) live -= values[j].bytes;
+    }
+    cost.held += (double)(live - staying);
   }
   return cost;
 }
