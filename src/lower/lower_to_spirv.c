@@ -65,8 +65,8 @@ static int dimension_of(spirv_code *c, MlirOperation op) {
 
 // A grid that is too wide for a device is folded: rows of blocks are stacked in y, and what was y is z.
 static MlirValue block_number(spirv_code *c, int dimension) {
-  const MlirValue x = built_in(c, "WorkgroupId", 0), row = built_in(c, "WorkgroupId", 1);
   if (dimension > 0) return built_in(c, "WorkgroupId", dimension + 1);
+  const MlirValue x = built_in(c, "WorkgroupId", 0), row = built_in(c, "WorkgroupId", 1);
   const MlirValue width = spirv_build_int(&c->s, mlirValueGetType(row), MAX_GRID_X);
   return spirv_build_binary(&c->s, "spirv.IAdd", spirv_build_binary(&c->s, "spirv.IMul", row, width), x);
 }
