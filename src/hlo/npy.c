@@ -8,9 +8,16 @@ _Static_assert((int)SHAPE_MAX_RANK <= (int)NPY_ARRAY_MAX_RANK, "files hold what 
 
 static npy_array array_of(const shape *s) {
   npy_array a = {.type = s->dtype, .rank = s->rank};
-  const bool is_open = !shape_is_static(s);
-  for (int d = 0; d < s->rank; d++) a.dims[d] = is_open && s->dims[d] < 0 ? -1 : s->dims[d];
+  for (int d = 0; d < s->rank; d++) a.dims[d] = s->dims[d];
   return a;
+}
+
+static heddle_status check_bounds(arena *a, const char *path, const npy_array *array, const shape *wanted) {
+  for (int d = 0; d < wanted->rank; d++)
+    if (wanted->dims[d] >= 0 && array->dims[d] > wanted->dims[d])
+      return status_error(HEDDLE_INVALID, "'%s' has the size %lld along dimension %d, wanted %s", path,
+                          (long long)array->dims[d], d, shape_text(a, wanted));
+  return status_ok();
 }
 
 heddle_status npy_parse(arena *a, const char *path, str file, const shape *wanted, literal **out) {
@@ -18,9 +25,12 @@ heddle_status npy_parse(arena *a, const char *path, str file, const shape *wante
     return status_error(HEDDLE_INVALID, "'%s': a .npy file holds an array, wanted a %s", path,
                         dtype_name(wanted->dtype));
   npy_array array = array_of(wanted);
+  for (int d = 0; d < wanted->rank; d++)
+    if (shape_is_dynamic_dim(wanted, d)) array.dims[d] = -1;
   str elements;
   bool is_fortran;
   TRY(npy_array_parse(path, file, &array, &elements, &is_fortran));
+  TRY(check_bounds(a, path, &array, wanted));
   if (!shape_is_static(wanted)) wanted = shape_array(a, wanted->dtype, array.rank, array.dims);
   TRY(literal_create(a, wanted, out));
   npy_array_unpack(&array, elements, is_fortran, (*out)->data);

@@ -5,8 +5,8 @@
 
 #include "hlo/literal.h"
 
-// Reads `path`; the file must hold exactly `wanted`'s dims and element type (else an error that names both). Unbounded
-// dims of `wanted` (`?`) take any size: the literal has the file's.
+// Reads `path`; the file must hold exactly `wanted`'s dims and element type (else an error that names both). Dynamic
+// dims of `wanted` take any size, up to the bound if there is one (`<=8`): the literal has the file's.
 heddle_status npy_read(arena *a, const char *path, const shape *wanted, literal **out);
 // The same of a file's bytes; `path` names them in errors.
 heddle_status npy_parse(arena *a, const char *path, str file, const shape *wanted, literal **out);
