@@ -15,8 +15,8 @@
 #include "import/import.h"
 #include "rt/open_instances.h"
 
-// import_module, but for a program (StableHLO only) that declares sizes as `?` and comes without shapes or arguments:
-// *out is null then, and open_compile is for it.
+// import_module, but for a program that declares sizes as `?`, or parameters of HLO as `<=N`, and comes without shapes
+// or arguments: *out is null then, and open_compile is for it.
 heddle_status open_compile_import(arena *a, const char *file, str source, const import_options *import, module **out);
 
 // With options->specializes nothing is compiled but what runs ask for.

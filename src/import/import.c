@@ -4,6 +4,7 @@
 #include "base/caret.h"
 #include "base/file.h"
 #include "hlo/text.h"
+#include "import/bounded_parameters.h"
 #include "import/import_ir.h"
 #include "mlir/sharding.h"
 #include "mlir/text.h"
@@ -102,8 +103,10 @@ static heddle_status import_hlo(arena *a, const char *file, str bytes, import_fo
   // Protos have no lines.
   TRY(status_locate(read_hlo(a, file, bytes, format, out), (source_location){file, 0, 0}));
   sharding_note_ignored(*out, false);
-  str wanted = options ? options->entry : STR("");
-  if (wanted.size == 0 || str_equal(wanted, (*out)->entry->name)) return status_ok();
+  if (!options) return status_ok();
+  const str wanted = options->entry;
+  if (wanted.size == 0 || str_equal(wanted, (*out)->entry->name))
+    return options->keeps_bounds ? status_ok() : bounded_parameters_resize(a, *out, options);
   return status_at(HEDDLE_INVALID, ((source_location){file, 1, 1}),
                    "found the entry " STR_FMT ", wanted " STR_FMT ": of HLO only the entry computation runs",
                    STR_ARG((*out)->entry->name), STR_ARG(wanted));

@@ -39,7 +39,7 @@ typedef struct import_open_sizes {
 typedef heddle_status (*import_shape_fn)(void *context, arena *a, int number, const shape *declared, const shape **out);
 
 typedef struct import_options {
-  // Argument shapes for entry parameters with `?` dims, by parameter; null or a null entry: as declared.
+  // Argument shapes for entry parameters with open dims (`?`, `<=N`), by parameter; null or a null entry: as declared.
   const shape *const *argument_shapes;
   // Argument values, by parameter; may be null, as may be an entry. Needed only where a shape depends on a value; such
   // a parameter keeps its place, and the program is right for this value only.
@@ -52,6 +52,9 @@ typedef struct import_options {
   import_shape_fn shape;
   void *shape_context;
   import_open_sizes *open;  // null: no size is open
+  // HLO is left as it is, whatever sizes are given for its parameters of dynamic size (`f32[<=8]`): the interpreter
+  // takes them below their bounds.
+  bool keeps_bounds;
   // Function to make the entry of; empty: main, or the only public one. Of HLO, the entry computation's name or empty.
   str entry;
 } import_options;

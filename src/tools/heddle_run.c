@@ -41,6 +41,7 @@ typedef struct run_flags {
   const char *input_files, *expected_files;  // a folder or an archive each, or null
   array_files listed, listed_expected;       // what is there
   bool is_matched;                           // the files of `listed` to the parameters
+  bool is_noted;                             // what `?` are made up as
   dump_target dump;
   debug_options debug;
   pass_flags driver;
@@ -98,6 +99,14 @@ static heddle_status match_inputs(arena *a, run_flags *f, const instruction_list
   return array_files_match(a, &f->listed, are_arrays ? count : 0, names);
 }
 
+static void note_made_up(run_flags *f, const shape *declared) {
+  for (int d = 0; d < declared->rank && !f->is_noted; d++) f->is_noted = declared->dims[d] < 0;
+  if (f->is_noted)
+    fprintf(stderr,
+            f->random >= 0 ? "note: every ? is %d\n" : "note: no --input: arguments are made up, every ? is %d\n",
+            OPEN_DIMS_MADE_UP);
+}
+
 // What decides the open dims of a program.
 static heddle_status give_argument(void *context, arena *a, int number, const shape *declared, literal **out) {
   run_flags *f = context;
@@ -107,11 +116,10 @@ static heddle_status give_argument(void *context, arena *a, int number, const sh
     return shape_is_array(declared) ? read_input(f, a, number, declared, out) : status_ok();
   }
   if (number == 0) {
-    fprintf(stderr,
-            f->random >= 0 ? "note: every ? is %d\n" : "note: no --input: arguments are made up, every ? is %d\n",
-            OPEN_DIMS_MADE_UP);
     f->made_up.size = 0;
+    f->is_noted = false;
   }
+  if (!f->is_noted) note_made_up(f, declared);
   if (shape_is_array(declared))
     TRY(open_dims_argument(a, (unsigned)number + (f->random > 0 ? (unsigned)f->random : 0), declared, out));
   vec_push(a, &f->made_up, *out);
@@ -528,9 +536,13 @@ static heddle_status run_programs(arena *a, const char *path, run_flags *f) {
     return status_error(HEDDLE_UNIMPLEMENTED, "LHLO is compiled, found --platform=%s", f->platform);
   }
   if (f->sizes.size) return run_open(a, path, bytes, f);
-  const import_options options = {.argument = give_argument, .argument_context = f, .entry = str_from(f->entry)};
+  const import_options options = {.argument = give_argument,
+                                  .argument_context = f,
+                                  .entry = str_from(f->entry),
+                                  .keeps_bounds = f->on == PLATFORM_INTERPRETER};
   heddle_status read = import_all(a, path, bytes, &options, &count, &programs);
-  if (!status_is_ok(read) && f->made_up.size > 0) return read_only(a, path, bytes, read);
+  if (!status_is_ok(read) && f->made_up.size > 0 && import_is_mlir(import_sniff(bytes)))
+    return read_only(a, path, bytes, read);
   TRY(read);
   if (count > 1 && (f->input_files || f->expected_files || given_arrays(f) > 0))
     return status_error(HEDDLE_INVALID,

@@ -68,7 +68,11 @@ static heddle_status run_instance(arena *a, sized_run *r) {
   TRY(execute(a, r, &arguments));
   if (!request->compares) return status_ok();
   literal *wanted;
-  TRY(execute_in_interpreter(a, m, NULL, &arguments, &wanted));
+  module *declared;
+  import.keeps_bounds = true;
+  TRY(import_module(a, request->path, request->source, &import, &declared));
+  device_counts_adopt(declared, 0, 0);
+  TRY(execute_in_interpreter(a, declared, NULL, &arguments, &wanted));
   const default_bounds bounds = default_bounds_for(m, F32_BOUND);
   return literal_compare(r->result, wanted, fmax(request->rtol, bounds.relative), fmax(request->atol, bounds.absolute));
 }
