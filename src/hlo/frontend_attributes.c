@@ -1,9 +1,6 @@
 // Reads the text of the list with the tokens of HLO.
 #include "hlo/frontend_attributes.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "hlo/lexer.h"
 
 static token peek(const lexer *l) {
@@ -82,11 +79,16 @@ heddle_status frontend_attributes_parse(arena *a, str source, frontend_attribute
 
 bool frontend_attributes_have(const instruction *i, const char *name, const char *value) {
   const str *text = attributes_raw(i->attributes, NAME);
-  char wanted[64];
-  const size_t size = (size_t)snprintf(wanted, sizeof wanted, "%s=\"%s\"", name, value);
-  for (size_t at = 0; text && at + size <= text->size; at++)
-    if (memcmp(text->data + at, wanted, size) == 0) return true;
-  return false;
+  if (!text) return false;
+  arena *scratch = arena_create();
+  frontend_attribute_list list;
+  heddle_status s = frontend_attributes_parse(scratch, *text, &list);
+  bool has = false;
+  for (int k = 0; status_is_ok(s) && k < list.size; k++)
+    has |= str_is(list.data[k].name, name) && str_is(list.data[k].value, value);
+  heddle_status_free(s);
+  arena_destroy(scratch);
+  return has;
 }
 
 void frontend_attributes_put(instruction *i, const char *name, const char *value) {
