@@ -476,7 +476,8 @@ int command_compile(int argc, char **argv) {
        "saved, "
        "else "
        "obj)"},
-      {"target", FLAG_TEXT, &f.target, "TARGET", "cpu, nvptx, null or aarch64-linux-gnu (cpu; nvptx for --emit=ptx)"},
+      {"target", FLAG_TEXT, &f.target, "TARGET",
+       "cpu, nvptx, vulkan, null or aarch64-linux-gnu (cpu; nvptx for --emit=ptx)"},
       {"chip", FLAG_TEXT, &f.chip, "SM", "the GPU to generate code for (sm_90)"},
       CODEGEN_FLAG(f.codegen_name),
       MEMORY_FLAG(f.limit_text),

@@ -10,6 +10,7 @@
 #include "base/pool.h"
 #include "heddle/version.h"
 #include "kernel/sizes.h"
+#include "rt/device_type.h"
 #include "rt/hardware_counters.h"
 #include "rt/machine_limits.h"
 #include "tools/commands.h"
@@ -122,6 +123,19 @@ static void tell_libraries(arena *a, report *r) {
   end_part(r);
 }
 
+// What there is of a platform, or why there is nothing.
+static void tell_platform(arena *a, report *r, target_kind kind) {
+  text found = {0};
+  heddle_status s = device_type_list(kind, &found);
+  const str all = text_view(&found);
+  char *line = arena_strdup(a, all.data, all.size > 0 ? all.size - 1 : 0);
+  for (char *c = line; *c; c++)
+    if (*c == '\n') *c = ',';
+  say(r, target_kind_name(kind), status_is_ok(s) ? line : status_brief(s));
+  heddle_status_free(s);
+  text_free(&found);
+}
+
 static void tell_devices(arena *a, report *r) {
   int gpus = 0;
   while (gpus < 64 && access(arena_printf(a, "/dev/nvidia%d", gpus), F_OK) == 0) gpus++;
@@ -129,6 +143,7 @@ static void tell_devices(arena *a, report *r) {
   say(r, "cpu", "programs are compiled for it and run on it");
   say(r, "simulator", "kernels for GPUs are executed on the CPU, to check them");
   say_number(r, "nvidia", gpus, arena_printf(a, "%d found (/dev/nvidia*)", gpus));
+  tell_platform(a, r, TARGET_VULKAN);
   end_part(r);
 }
 
