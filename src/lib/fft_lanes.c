@@ -13,11 +13,19 @@
 typedef float f32_lanes __attribute__((vector_size(FFT_LANES_BYTES)));
 typedef double f64_lanes __attribute__((vector_size(FFT_LANES_BYTES)));
 
+// Few machines of x86-64 lack AVX2; what they run must not make the runtime large.
+#if defined(__x86_64__)
+#define PLAIN_ODD_STEPS 0
+#else
+#define PLAIN_ODD_STEPS 1
+#endif
+
 #define NAME(x) f32_plain_##x
 #define REAL float
 #define LANES 8
 #define VECTOR f32_lanes
 #define TARGET
+#define ODD_STEPS PLAIN_ODD_STEPS
 #define SPREAD(x) ((f32_lanes){0} + (float)(x))
 #define ADD_PRODUCT(c, a, b) ((c) + (a) * (b))
 #define SUBTRACT_PRODUCT(c, a, b) ((c) - (a) * (b))
@@ -28,6 +36,7 @@ typedef double f64_lanes __attribute__((vector_size(FFT_LANES_BYTES)));
 #define LANES 4
 #define VECTOR f64_lanes
 #define TARGET
+#define ODD_STEPS PLAIN_ODD_STEPS
 #define SPREAD(x) ((f64_lanes){0} + (double)(x))
 #define ADD_PRODUCT(c, a, b) ((c) + (a) * (b))
 #define SUBTRACT_PRODUCT(c, a, b) ((c) - (a) * (b))
@@ -43,6 +52,7 @@ typedef void (*run_fn)(const fft_lanes *p, const fft_lines *l, void *scratch);
 #define LANES 8
 #define VECTOR f32_lanes
 #define TARGET __attribute__((target("avx2,fma")))
+#define ODD_STEPS 1
 #define SPREAD(x) _mm256_set1_ps(x)
 #define ADD_PRODUCT(c, a, b) _mm256_fmadd_ps(a, b, c)
 #define SUBTRACT_PRODUCT(c, a, b) _mm256_fnmadd_ps(a, b, c)
@@ -53,6 +63,7 @@ typedef void (*run_fn)(const fft_lanes *p, const fft_lines *l, void *scratch);
 #define LANES 4
 #define VECTOR f64_lanes
 #define TARGET __attribute__((target("avx2,fma")))
+#define ODD_STEPS 1
 #define SPREAD(x) _mm256_set1_pd(x)
 #define ADD_PRODUCT(c, a, b) _mm256_fmadd_pd(a, b, c)
 #define SUBTRACT_PRODUCT(c, a, b) _mm256_fnmadd_pd(a, b, c)
