@@ -41,10 +41,11 @@ static instruction *unguarded(instruction *i) {
 
 // The reduction that a value of rows is, behind moves and guards.
 static instruction *reduction_of(instruction *i, hlo_opcode op, double init) {
-  for (instruction *before = NULL; before != i;) {
+  instruction *before;
+  do {
     before = i;
     i = unguarded(unmoved(i));
-  }
+  } while (before != i);
   const bool is_one = i->opcode == HLO_REDUCE && i->operand_count == 2 && i->attributes->dimensions.size == 1;
   return is_one && combiner_opcode(i->called[0]) == op && is_number(i->operands[1], init) ? i : NULL;
 }

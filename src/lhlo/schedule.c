@@ -160,6 +160,7 @@ static bool is_room(const instruction *i) {
 static leaf_numbers add_results(scheduler *s, int number, const instruction *i) {
   const leaf_numbers v = add_values(s, number, i);
   scheduled_instruction *x = &s->instructions[number];
+  if (!s->values.data) return v;
   for (int k = 0; k < v.count; k++) s->values.data[v.numbers[k]].is_room = is_room(i);
   for (int k = 0; k < x->updated.size; k++) {
     int *result = &v.numbers[x->updating.data[k]];
@@ -377,7 +378,7 @@ static void make_room_late(scheduler *s, number_list *order) {
   }
   for (int k = order->size; k-- > 0;)
     if (!makes_room(s, order->data[k])) put_in_front(s, order->data[k], waiting, &backwards);
-  for (int k = 0; k < order->size; k++) order->data[k] = backwards.data[order->size - 1 - k];
+  for (int k = 0; k < backwards.size; k++) order->data[k] = backwards.data[backwards.size - 1 - k];
 }
 
 // --- the best one

@@ -124,7 +124,7 @@ static heddle_status exchange(spirv_code *c, MlirOperation op) {
   const MlirType i32 = spirv_build_int_type(&c->s, 32);
   const spirv_array *between = spirv_memory_workgroup(c, "exchanged", i32, launch_of(c->function).threads);
   const MlirValue self = built_in(c, "LocalInvocationId", 0);
-  MlirValue partner;
+  MlirValue partner = {NULL};
   TRY(partner_of(c, op, self, offset->parts[0], &partner));
   spirv_build_store(&c->s, spirv_memory_element(c, between, self), value->parts[0]);
   spirv_build_barrier(&c->s);

@@ -122,7 +122,7 @@ static heddle_status index_of(spirv_code *c, MlirOperation op, MlirValue *out) {
 
 static heddle_status element_address(spirv_code *c, MlirOperation op) {
   const spirv_value *base;
-  MlirValue index;
+  MlirValue index = {NULL};
   TRY(spirv_values_operand(c, op, 0, &base));
   TRY(index_of(c, op, &index));
   const int size = byte_size(mlirTypeAttrGetValue(ir_get(op, "elem_type")));
@@ -325,7 +325,7 @@ static heddle_status exchange(spirv_code *c, MlirOperation op) {
   TRY(spirv_values_operand(c, op, 1, &expected));
   TRY(spirv_values_operand(c, op, 2, &desired));
   const MlirType word = mlirValueGetType(desired->parts[0]);
-  MlirValue at;
+  MlirValue at = {NULL};
   TRY(atomic_pointer(c, pointer, word, &at));
   const MlirNamedAttribute attributes[] = {
       ir_named_text(c->s.b.context, "memory_scope", "#spirv.scope<Device>"),

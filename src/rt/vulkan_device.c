@@ -54,7 +54,7 @@ static const extension extensions[] = {
 enum { EXTENSION_COUNT = sizeof extensions / sizeof *extensions };
 
 static bool is_offered(uint32_t count, const VkExtensionProperties *offered, const char *name) {
-  for (uint32_t k = 0; k < count; k++)
+  for (uint32_t k = 0; offered && k < count; k++)
     if (strcmp(offered[k].extensionName, name) == 0) return true;
   return false;
 }
@@ -302,10 +302,9 @@ heddle_status vulkan_device_check(const vulkan_device *d) {
 }
 
 heddle_status vulkan_device_open(vulkan_device **out) {
-  heddle_status s = status_ok();
   *out = NULL;
   lock_take(&shared.lock);
-  s = shared.device ? vulkan_device_check(shared.device) : create(&shared.device);
+  heddle_status s = shared.device ? vulkan_device_check(shared.device) : create(&shared.device);
   if (status_is_ok(s)) {
     shared.references++;
     *out = shared.device;

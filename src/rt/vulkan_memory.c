@@ -34,16 +34,21 @@ static heddle_status create_buffer(vulkan_device *d, vulkan_block *b) {
   return status_ok();
 }
 
-static heddle_status add_block(vulkan_memory *m, uint64_t bytes) {
+// Null where *out says why.
+static vulkan_block *add_block(vulkan_memory *m, uint64_t bytes, heddle_status *out) {
+  vulkan_block *more = NULL;
   if (bytes > m->device->largest_block)
-    return status_error(HEDDLE_OUT_OF_MEMORY, "an array of %llu bytes is more than %s takes at once",
+    *out = status_error(HEDDLE_OUT_OF_MEMORY, "an array of %llu bytes is more than %s takes at once",
                         (unsigned long long)bytes, m->device->name);
-  vulkan_block *more = realloc(m->blocks, (size_t)(m->count + 1) * sizeof *more);
-  if (!more) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a list of blocks");
+  else if (!(more = realloc(m->blocks, (size_t)(m->count + 1) * sizeof *more)))
+    *out = status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a list of blocks");
+  if (!more) return NULL;
   m->blocks = more;
-  m->blocks[m->count] = (vulkan_block){.bytes = bytes};
-  return status_context(create_buffer(m->device, &m->blocks[m->count++]), "for %llu bytes of the device %s",
-                        (unsigned long long)bytes, m->device->name);
+  vulkan_block *b = &more[m->count++];
+  *b = (vulkan_block){.bytes = bytes};
+  *out = status_context(create_buffer(m->device, b), "for %llu bytes of the device %s", (unsigned long long)bytes,
+                        m->device->name);
+  return status_is_ok(*out) ? b : NULL;
 }
 
 // The bytes of those pieces from here on that share a block.
@@ -57,9 +62,10 @@ static heddle_status place_all(vulkan_memory *m, int count, const int64_t *bytes
   for (int i = 0; i < count; i++) {
     pieces[i] = (vulkan_piece){0};
     if (bytes[i] == 0) continue;
-    const vulkan_block *last = m->count ? &m->blocks[m->count - 1] : NULL;
-    if (!last || last->bytes - last->used < rounded(bytes[i])) TRY(add_block(m, block_bytes(count - i, bytes + i)));
-    vulkan_block *b = &m->blocks[m->count - 1];
+    vulkan_block *b = m->count ? &m->blocks[m->count - 1] : NULL;
+    heddle_status s = status_ok();
+    if (!b || b->bytes - b->used < rounded(bytes[i])) b = add_block(m, block_bytes(count - i, bytes + i), &s);
+    if (!b) return s;
     pieces[i] = (vulkan_piece){b->host + b->used, b->address + b->used};
     b->used += rounded(bytes[i]);
   }

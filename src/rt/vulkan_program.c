@@ -149,10 +149,14 @@ static heddle_status place_allocations(vulkan_device *d, const program *p, bool 
                                        vulkan_memory *out) {
   int64_t *bytes = calloc((size_t)p->allocation_count + 1, sizeof *bytes);
   vulkan_piece *made = calloc((size_t)p->allocation_count + 1, sizeof *made);
-  heddle_status s = bytes && made ? status_ok() : status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a list of arrays");
-  for (int i = 0; i < p->allocation_count && status_is_ok(s); i++)
+  if (!bytes || !made) {
+    free(bytes);
+    free(made);
+    return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a list of arrays");
+  }
+  for (int i = 0; i < p->allocation_count; i++)
     if (is_constant(&p->allocations[i]) == constants) bytes[i] = p->allocations[i].bytes;
-  if (status_is_ok(s)) s = vulkan_memory_create(d, p->allocation_count, bytes, made, out);
+  heddle_status s = vulkan_memory_create(d, p->allocation_count, bytes, made, out);
   for (int i = 0; i < p->allocation_count && status_is_ok(s); i++)
     if (is_constant(&p->allocations[i]) == constants) pieces[i] = made[i];
   free(bytes);
@@ -287,7 +291,7 @@ static void push_addresses(const vulkan_program *v, const vulkan_frame *f, VkCom
                            vulkan_piece *table) {
   const int count = buffers_of(v->program, l);
   uint64_t pushed[PUSHED_MOST], *addresses = count > PUSHED_MOST ? (uint64_t *)(void *)table->host : pushed;
-  for (int i = 0; i < count; i++) addresses[i] = address_of(v, f, l->buffers[i]);
+  for (int i = 0; addresses && i < count; i++) addresses[i] = address_of(v, f, l->buffers[i]);
   uint32_t bytes = (uint32_t)count * sizeof(uint64_t);
   if (count > PUSHED_MOST) {
     pushed[0] = table->address;

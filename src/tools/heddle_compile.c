@@ -142,6 +142,19 @@ static heddle_status take_levels(compile_flags *f) {
   return s;
 }
 
+static heddle_status check_output(const compile_flags *f) {
+  if (is_form(f, "obj") && !f->output) return status_error(HEDDLE_INVALID, "an object file wants a name: -o FILE");
+  if (is_form(f, "object") && !f->output)
+    return status_error(HEDDLE_INVALID, "an object wants a name: -o FILE.o, which its header has, too");
+  if (f->freestanding && !is_form(f, "object"))
+    return status_error(HEDDLE_INVALID, "--freestanding is for --emit=object, found %s", f->form->name);
+  if (is_form(f, "saved") && !f->output)
+    return status_error(HEDDLE_INVALID, "a saved program wants a name: -o FILE.heddle");
+  if (f->json && (!f->output || strcmp(f->output, "-") == 0))
+    return status_error(HEDDLE_INVALID, "--json is printed where the output would be: -o FILE");
+  return status_ok();
+}
+
 // PTX is for the GPU, objects and assembly are for the CPU; the other forms exist for all.
 static heddle_status check_flags(void *argument) {
   compile_flags *f = argument;
@@ -161,16 +174,7 @@ static heddle_status check_flags(void *argument) {
     return status_error(HEDDLE_INVALID, "--emit=llvm is for targets whose code LLVM makes, found %s", f->target);
   TRY(hlo_dump_check(&f->debug));
   TRY(pass_flags_check(&f->driver, PASS_FLAGS_HLO | PASS_FLAGS_MLIR));
-  if (is_form(f, "obj") && !f->output) return status_error(HEDDLE_INVALID, "an object file wants a name: -o FILE");
-  if (is_form(f, "object") && !f->output)
-    return status_error(HEDDLE_INVALID, "an object wants a name: -o FILE.o, which its header has, too");
-  if (f->freestanding && !is_form(f, "object"))
-    return status_error(HEDDLE_INVALID, "--freestanding is for --emit=object, found %s", f->form->name);
-  if (is_form(f, "saved") && !f->output)
-    return status_error(HEDDLE_INVALID, "a saved program wants a name: -o FILE.heddle");
-  if (f->json && (!f->output || strcmp(f->output, "-") == 0))
-    return status_error(HEDDLE_INVALID, "--json is printed where the output would be: -o FILE");
-  return status_ok();
+  return check_output(f);
 }
 
 static heddle_status write_file(const compile_flags *f, const char *path, str contents) {

@@ -327,6 +327,12 @@ static heddle_status read_arrays(arena *a, run_flags *f, int each, int devices, 
   for (int i = 0; i < given; i++)
     TRY(is_random ? execute_random_literal(a, wanted[i % each], seed + (unsigned)i, &out->values[i])
                   : read_input(f, a, i, wanted[i % each], &out->values[i]));
+  for (int i = each; i < given; i++) {
+    const shape *first = out->values[i % each]->shape, *other = out->values[i]->shape;
+    if (!shape_same_dims(first, other))
+      return status_error(HEDDLE_INVALID, "found %s for input %d, %s on the first device", shape_text(a, other), i,
+                          shape_text(a, first));
+  }
   return status_ok();
 }
 
@@ -368,14 +374,7 @@ static heddle_status read_saved_arguments(arena *a, run_flags *f, const program 
   const int each = wanted->parameter_count;
   const shape **shapes = arena_array(a, const shape *, each);
   for (int i = 0; i < each; i++) shapes[i] = shape_of_argument(a, &wanted->parameters[i].shape);
-  TRY(read_arrays(a, f, each, wanted->device_count, shapes, out));
-  for (int i = each; i < out->count; i++) {
-    const shape *first = out->values[i % each]->shape, *other = out->values[i]->shape;
-    if (!shape_same_dims(first, other))
-      return status_error(HEDDLE_INVALID, "found %s for input %d, %s on the first device", shape_text(a, other), i,
-                          shape_text(a, first));
-  }
-  return status_ok();
+  return read_arrays(a, f, each, wanted->device_count, shapes, out);
 }
 
 // At the sizes that the text says, or that the arguments have (null).
@@ -386,10 +385,10 @@ static heddle_status run_saved_at(arena *a, const saved_program *saved, run_flag
     TRY(program_sizes_read(&p->sizes, sizes, symbols));
     wanted = program_sizes_fill(a, p, symbols);
   }
-  argument_list arguments;
+  argument_list arguments = {0};
   TRY(read_saved_arguments(a, f, wanted, &arguments));
   const int64_t **dims = arena_array(a, const int64_t *, p->parameter_count);
-  for (int i = 0; i < p->parameter_count; i++) dims[i] = arguments.values[i]->shape->dims;
+  for (int i = 0; i < p->parameter_count && i < arguments.count; i++) dims[i] = arguments.values[i]->shape->dims;
   open_instances *all = saved_program_instances(saved);
   open_instance *instance;
   TRY(open_instances_take(all, dims, &instance));
@@ -401,7 +400,7 @@ static heddle_status run_saved_at(arena *a, const saved_program *saved, run_flag
 static heddle_status run_loaded(arena *a, const saved_program *saved, run_flags *f, timing *t) {
   const program *p = saved_program_plan(saved);
   if (!saved_program_instances(saved)) {
-    argument_list arguments;
+    argument_list arguments = {0};
     if (f->sizes.size) return status_error(HEDDLE_INVALID, "found --sizes, but the program declares no size as `?`");
     TRY(read_saved_arguments(a, f, p, &arguments));
     return run_invocable(a, f, saved_program_invocable(saved), &arguments, t);
@@ -442,7 +441,7 @@ static heddle_status run_lhlo(arena *a, const char *path, str source, run_flags 
   if (f->entry[0] && strcmp(f->entry, "main") != 0)
     return status_error(HEDDLE_INVALID, "found --entry=%s, wanted main: LHLO has no other function to run", f->entry);
   timing t = {.times = {.stages = {{"parse", log_seconds() - start}}, .count = 1}};
-  argument_list arguments;
+  argument_list arguments = {0};
   TRY(read_arrays(a, f, plan->parameter_count, plan->device_count, plan->parameters, &arguments));
   compiled program;
   TRY(end_dump(f, compile_lhlo(a, plan, &options, &program), &program));
@@ -467,7 +466,7 @@ static heddle_status unfold(arena *a, module *m, argument_list *arguments) {
 }
 
 static heddle_status run_module(arena *a, module *m, run_flags *f, timing *t) {
-  argument_list arguments;
+  argument_list arguments = {0};
   literal *result;
   int devices;
   TRY(device_groups_count(m, &devices));
