@@ -73,11 +73,11 @@ static heddle_status make_streamed(arena *a, const gemm_plan *p, int threads, ge
 }
 
 heddle_status gemm_kept_make(arena *a, const gemm_plan *p, int threads, const void *rhs, gemm_kept **out) {
+  *out = NULL;
+  if (gemm_plan_kept_bytes(p) > 0) return make_streamed(a, p, threads, out);
   const convolution_form form = form_of(p);
   const int64_t across = p->transpose_rhs ? 1 : p->rhs.leading, along = p->transpose_rhs ? p->rhs.leading : 1;
   const int64_t strides[CONVOLUTION_MAX_RANK] = {p->depth * p->columns, across, along};
-  *out = NULL;
-  if (gemm_plan_kept_bytes(p) > 0) return make_streamed(a, p, threads, out);
   TRY(external_need(EXTERNAL_ONEDNN));
   convolution_onednn *convolution = convolution_onednn_make(a, &form, strides);
   if (!convolution) return status_ok();
