@@ -251,6 +251,15 @@ void attributes_add_raw(arena *a, hlo_attributes *x, str name, str text) {
   x->raws[x->raw_count++] = (struct raw_attribute){name, text};
 }
 
+void attributes_set_raw(arena *a, hlo_attributes *x, str name, str text) {
+  for (int i = 0; i < x->raw_count; i++) {
+    if (!str_equal(x->raws[i].name, name)) continue;
+    x->raws[i].text = text;
+    return;
+  }
+  attributes_add_raw(a, x, name, text);
+}
+
 static uint64_t mix_ints(uint64_t hash, const int64_t *data, int count) {
   hash = hash_mix(hash, (uint64_t)count);
   for (int k = 0; k < count; k++) hash = hash_mix(hash, (uint64_t)data[k]);

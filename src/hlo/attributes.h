@@ -230,5 +230,6 @@ bool attributes_compare(const hlo_attributes *l, const hlo_attributes *r, const 
 uint64_t attributes_hash(const hlo_attributes *x);                     // equal for equal attributes
 const str *attributes_raw(const hlo_attributes *x, const char *name);  // null if absent
 void attributes_add_raw(arena *a, hlo_attributes *x, str name, str text);
+void attributes_set_raw(arena *a, hlo_attributes *x, str name, str text);  // adds it, or changes the text that is there
 
 #endif

@@ -99,12 +99,6 @@ void frontend_attributes_put(instruction *i, const char *name, const char *value
   const str rest = adds ? (str){before->data + 1, before->size - 1} : STR("}");
   const str text =
       str_from(arena_printf(a, "{%s=\"%s\"%s%.*s", name, value, adds ? "," : "", (int)rest.size, rest.data));
-  struct raw_attribute *raws = arena_array(a, struct raw_attribute, x->raw_count);
-  int kept = 0;
-  for (int k = 0; k < x->raw_count; k++)
-    if (!str_is(x->raws[k].name, NAME)) raws[kept++] = x->raws[k];
-  x->raws = raws;
-  x->raw_count = kept;
-  attributes_add_raw(a, x, STR(NAME), text);
+  attributes_set_raw(a, x, STR(NAME), text);
   attributes_mark(x, HLO_ATTRIBUTE_FRONTEND_ATTRIBUTES);
 }

@@ -51,17 +51,8 @@ origin origin_of(arena *a, const instruction *i) {
                   .column = number_of(behind(*metadata, "source_column"))};
 }
 
-static void replace_metadata(instruction *i, str by) {
-  hlo_attributes *x = i->attributes;
-  for (int k = 0; k < x->raw_count; k++) {
-    if (!str_is(x->raws[k].name, "metadata")) continue;
-    x->raws[k].text = by;
-    return;
-  }
-  attributes_add_raw(i->parent->module->arena, x, STR("metadata"), by);
-}
-
 void origin_set(instruction *i, const origin *from) {
+  arena *a = i->parent->module->arena;
   text out = {0};
   if (from->name.size) {
     text_puts(&out, "op_name=");
@@ -73,6 +64,7 @@ void origin_set(instruction *i, const origin *from) {
     if (from->line > 0) text_printf(&out, " source_line=%d", from->line);
     if (from->column > 0) text_printf(&out, " source_column=%d", from->column);
   }
-  if (out.size) replace_metadata(i, str_from(arena_printf(i->parent->module->arena, "{%s}", text_cstr(&out))));
+  const char *metadata = out.size ? arena_printf(a, "{%s}", text_cstr(&out)) : NULL;
+  if (metadata) attributes_set_raw(a, i->attributes, STR("metadata"), str_from(metadata));
   text_free(&out);
 }
