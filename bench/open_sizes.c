@@ -11,42 +11,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "api/softmax_testing.h"
 #include "heddle/heddle.h"
 
 enum { SIZES = 100, MOST = 4096, COLUMNS = 256, ROWS = 64, LEAST_COLUMNS = 32, ROUNDS = 15 };
 
-#define SOFTMAX(columns, size)                                                                        \
-  "func.func public @main(%x: tensor<?x" columns "xf32>) -> tensor<?x" columns                        \
-  "xf32> {\n"                                                                                         \
-  "  %low = stablehlo.constant dense<0xFF800000> : tensor<f32>\n"                                     \
-  "  %zero = stablehlo.constant dense<0.0> : tensor<f32>\n"                                           \
-  "  %m = stablehlo.reduce(%x init: %low) applies stablehlo.maximum across dimensions = [1]\n"        \
-  "    : (tensor<?x" columns                                                                          \
-  "xf32>, tensor<f32>) -> tensor<?xf32>\n"                                                            \
-  "  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x" columns                              \
-  "xf32>) -> tensor<i32>\n"                                                                           \
-  "  %n1 = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>\n" size                              \
-  "  %s = stablehlo.concatenate %n1, %k, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>\n" \
-  "  %mb = stablehlo.dynamic_broadcast_in_dim %m, %s, dims = [0]\n"                                   \
-  "    : (tensor<?xf32>, tensor<2xi32>) -> tensor<?x" columns                                         \
-  "xf32>\n"                                                                                           \
-  "  %d = stablehlo.subtract %x, %mb : tensor<?x" columns                                             \
-  "xf32>\n"                                                                                           \
-  "  %e = stablehlo.exponential %d : tensor<?x" columns                                               \
-  "xf32>\n"                                                                                           \
-  "  %t = stablehlo.reduce(%e init: %zero) applies stablehlo.add across dimensions = [1]\n"           \
-  "    : (tensor<?x" columns                                                                          \
-  "xf32>, tensor<f32>) -> tensor<?xf32>\n"                                                            \
-  "  %tb = stablehlo.dynamic_broadcast_in_dim %t, %s, dims = [0]\n"                                   \
-  "    : (tensor<?xf32>, tensor<2xi32>) -> tensor<?x" columns                                         \
-  "xf32>\n"                                                                                           \
-  "  %y = stablehlo.divide %e, %tb : tensor<?x" columns                                               \
-  "xf32>\n"                                                                                           \
-  "  return %y : tensor<?x" columns                                                                   \
-  "xf32>\n"                                                                                           \
-  "}\n"
-
-static const char by_rows[] = SOFTMAX("256", "  %k = stablehlo.constant dense<256> : tensor<1xi32>\n");
+static const char by_rows[] = SOFTMAX_OF("256");
 static const char by_columns[] =
     SOFTMAX("?",
             "  %c = stablehlo.get_dimension_size %x, dim = 1 : (tensor<?x?xf32>) -> tensor<i32>\n"

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/softmax_testing.h"
 #include "api/testing.h"
 #include "heddle/heddle.h"
 #include "heddle/profile.h"
@@ -102,43 +103,10 @@ static void test_elementwise(void **state) {
   compare_at_all(elementwise);
 }
 
-#define SOFTMAX(columns)                                                                              \
-  "func.func public @main(%x: tensor<?x" columns "xf32>) -> tensor<?x" columns                        \
-  "xf32> {\n"                                                                                         \
-  "  %low = stablehlo.constant dense<0xFF800000> : tensor<f32>\n"                                     \
-  "  %zero = stablehlo.constant dense<0.0> : tensor<f32>\n"                                           \
-  "  %m = stablehlo.reduce(%x init: %low) applies stablehlo.maximum across dimensions = [1]"          \
-  "    : (tensor<?x" columns                                                                          \
-  "xf32>, tensor<f32>) -> tensor<?xf32>\n"                                                            \
-  "  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x" columns                              \
-  "xf32>) -> tensor<i32>\n"                                                                           \
-  "  %n1 = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>\n"                                   \
-  "  %k = stablehlo.constant dense<" columns                                                          \
-  "> : tensor<1xi32>\n"                                                                               \
-  "  %s = stablehlo.concatenate %n1, %k, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>\n" \
-  "  %mb = stablehlo.dynamic_broadcast_in_dim %m, %s, dims = [0]"                                     \
-  "    : (tensor<?xf32>, tensor<2xi32>) -> tensor<?x" columns                                         \
-  "xf32>\n"                                                                                           \
-  "  %d = stablehlo.subtract %x, %mb : tensor<?x" columns                                             \
-  "xf32>\n"                                                                                           \
-  "  %e = stablehlo.exponential %d : tensor<?x" columns                                               \
-  "xf32>\n"                                                                                           \
-  "  %t = stablehlo.reduce(%e init: %zero) applies stablehlo.add across dimensions = [1]"             \
-  "    : (tensor<?x" columns                                                                          \
-  "xf32>, tensor<f32>) -> tensor<?xf32>\n"                                                            \
-  "  %tb = stablehlo.dynamic_broadcast_in_dim %t, %s, dims = [0]"                                     \
-  "    : (tensor<?xf32>, tensor<2xi32>) -> tensor<?x" columns                                         \
-  "xf32>\n"                                                                                           \
-  "  %y = stablehlo.divide %e, %tb : tensor<?x" columns                                               \
-  "xf32>\n"                                                                                           \
-  "  return %y : tensor<?x" columns                                                                   \
-  "xf32>\n"                                                                                           \
-  "}\n"
-
 static void test_row_softmax(void **state) {
   (void)state;
-  compare_at_all(SOFTMAX("256"));
-  compare_at_all(SOFTMAX("37"));
+  compare_at_all(SOFTMAX_OF("256"));
+  compare_at_all(SOFTMAX_OF("37"));
 }
 
 static void test_signature(void **state) {
