@@ -1,12 +1,10 @@
 // Objects and lists are ended whatever happens, so that what is printed is JSON, too, where a command fails.
 #include "tools/facts.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
 #include "prog/program_sizes.h"
-#include "tools/json_error.h"
+#include "tools/signature_facts.h"
 
 void facts_begin(facts *f, arena *a, const char *module) {
   *f = (facts){.arena = a};
@@ -31,11 +29,7 @@ static void put_files(facts *f) {
 
 heddle_status facts_end(facts *f, heddle_status s) {
   if (f->files.size > 0) put_files(f);
-  if (!status_is_ok(s)) json_error_put(&f->out, s);
-  json_end(&f->out, '}');
-  fwrite(f->text.data, 1, f->text.size, stdout);
-  text_free(&f->text);
-  return s;
+  return signature_facts_end(&f->out, s);
 }
 
 heddle_status facts_print_error(const char *module, heddle_status s) {
@@ -51,30 +45,11 @@ void facts_put_stages(facts *f, const compile_times *times) {
   json_end(&f->out, '}');
 }
 
-static void put_dims(json_writer *w, int rank, const int64_t *dims) {
-  json_begin(w, "dims", '[');
-  for (int d = 0; d < rank; d++) {
-    if (dims[d] < 0) json_put_number(w, NULL, HUGE_VAL);  // null
-    else json_put_int(w, NULL, dims[d]);
-  }
-  json_end(w, ']');
-}
-
-static bool has_open_dims(const program_shape *s) {
-  for (int d = 0; d < s->rank; d++)
-    if (s->dims[d] < 0) return true;
-  return false;
-}
-
 void facts_put_values(facts *f, const char *name, int count, const program_value *values) {
   json_begin(&f->out, name, '[');
   for (int k = 0; k < count; k++) {
-    const program_shape *s = &values[k].shape;
-    json_begin(&f->out, NULL, '{');
-    if (values[k].name && values[k].name[0]) json_put_string(&f->out, "name", str_from(values[k].name));
-    json_put_string(&f->out, "type", str_from(dtype_name(s->type)));
-    put_dims(&f->out, s->rank, s->dims);
-    if (!has_open_dims(s)) json_put_int(&f->out, "bytes", program_shape_bytes(s));
+    const bool is_open = signature_facts_begin_value(&f->out, &values[k]);
+    if (!is_open) json_put_int(&f->out, "bytes", program_shape_bytes(&values[k].shape));
     json_end(&f->out, '}');
   }
   json_end(&f->out, ']');
@@ -88,18 +63,6 @@ static void put_shape(json_writer *w, const char *name, const shape *s) {
 }
 
 // --- what was compiled
-
-static void put_symbols(facts *f, const program_sizes *sizes) {
-  json_begin(&f->out, "sizes", '[');
-  for (int k = 0; k < sizes->symbol_count; k++) {
-    json_begin(&f->out, NULL, '{');
-    json_put_string(&f->out, "name", str_from(sizes->symbols[k].name));
-    json_put_int(&f->out, "least", sizes->symbols[k].least);
-    json_put_int(&f->out, "most", sizes->symbols[k].most);
-    json_end(&f->out, '}');
-  }
-  json_end(&f->out, ']');
-}
 
 static void put_kernel(json_writer *w, const char *name, int64_t tiles) {
   json_begin(w, NULL, '{');
@@ -150,7 +113,7 @@ void facts_put_program(facts *f, arena *a, int count, const compiled *codes) {
   json_put_int(&f->out, "devices", p->device_count);
   facts_put_values(f, "parameters", p->parameter_count, p->parameters);
   facts_put_values(f, "results", p->given_result_count, p->results);
-  if (p->sizes.symbol_count > 0) put_symbols(f, &p->sizes);
+  if (p->sizes.symbol_count > 0) signature_facts_put_symbols(&f->out, &p->sizes);
   put_memory(f, p);
   put_kernels(f, p);
   json_begin(&f->out, "codes", '[');

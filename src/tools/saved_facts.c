@@ -2,10 +2,9 @@
 #include "tools/saved_facts.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "prog/program_sizes.h"
-#include "tools/json_error.h"
+#include "tools/signature_facts.h"
 
 void saved_facts_begin(saved_facts *f, const char *path) {
   *f = (saved_facts){0};
@@ -22,30 +21,8 @@ static void put_size(json_writer *w, const char *name, int64_t size) {
 static void put_values(json_writer *w, const char *name, int count, const program_value *values) {
   json_begin(w, name, '[');
   for (int k = 0; k < count; k++) {
-    const program_shape *s = &values[k].shape;
-    json_begin(w, NULL, '{');
-    if (values[k].name[0]) json_put_string(w, "name", str_from(values[k].name));
-    json_put_string(w, "type", str_from(dtype_name(s->type)));
-    json_begin(w, "dims", '[');
-    bool is_open = false;
-    for (int d = 0; d < s->rank; d++) {
-      put_size(w, NULL, s->dims[d]);
-      is_open |= s->dims[d] < 0;
-    }
-    json_end(w, ']');
-    put_size(w, "bytes", is_open ? -1 : program_shape_bytes(s));
-    json_end(w, '}');
-  }
-  json_end(w, ']');
-}
-
-static void put_symbols(json_writer *w, const program_sizes *s) {
-  json_begin(w, "sizes", '[');
-  for (int k = 0; k < s->symbol_count; k++) {
-    json_begin(w, NULL, '{');
-    json_put_string(w, "name", str_from(s->symbols[k].name ? s->symbols[k].name : ""));
-    json_put_int(w, "least", s->symbols[k].least);
-    json_put_int(w, "most", s->symbols[k].most);
+    const bool is_open = signature_facts_begin_value(w, &values[k]);
+    put_size(w, "bytes", is_open ? -1 : program_shape_bytes(&values[k].shape));
     json_end(w, '}');
   }
   json_end(w, ']');
@@ -77,7 +54,7 @@ void saved_facts_put_file(saved_facts *f, arena *a, const saved_program *saved) 
   json_put_int(w, "devices", p->device_count);
   put_values(w, "parameters", p->parameter_count, shown->parameters);
   put_values(w, "results", p->given_result_count, shown->results);
-  if (p->sizes.symbol_count > 0) put_symbols(w, &p->sizes);
+  if (p->sizes.symbol_count > 0) signature_facts_put_symbols(w, &p->sizes);
   json_put_int(w, "constant_bytes", constants);
   put_size(w, "temporary_bytes", shown->temporary_bytes);
   json_begin(w, "codes", '[');
@@ -90,10 +67,4 @@ void saved_facts_put_run(saved_facts *f, int runs, double seconds) {
   json_put_number(&f->out, "least_seconds", seconds);
 }
 
-heddle_status saved_facts_end(saved_facts *f, heddle_status s) {
-  if (!status_is_ok(s)) json_error_put(&f->out, s);
-  json_end(&f->out, '}');
-  fwrite(f->text.data, 1, f->text.size, stdout);
-  text_free(&f->text);
-  return s;
-}
+heddle_status saved_facts_end(saved_facts *f, heddle_status s) { return signature_facts_end(&f->out, s); }
