@@ -63,16 +63,33 @@ heddle_status lower_dynamic_gather(lowering *l, const ir_operation *op, instruct
   return build_gather(l, operands[0], operands[1], sizes, &results[0]);
 }
 
+// How many elements are taken along each dim where starts are only known when the program runs: what limits add to
+// them, or what the result declares. False if neither says it.
+static bool taken_of(lowering *l, const ir_operation *op, instruction *const *operands, int_list *out) {
+  const shape *declared, *from = operands[0]->shape;
+  const instruction *limits = operands[2];
+  for (int k = 0; limits->opcode == HLO_ADD && k < 2; k++) {
+    if (limits->operands[k] != operands[1] || !lowering_try_fold(l, limits->operands[1 - k])) continue;
+    heddle_status s = fold_list(l, limits->operands[1 - k], "what limit_indices add to start_indices", out);
+    const bool is_list = status_is_ok(s) && out->size == from->rank;
+    heddle_status_free(s);
+    return is_list;
+  }
+  heddle_status s = ir_type_shape(l->arena, op->results[0]->type, op->where, &declared);
+  const bool says = status_is_ok(s) && shape_is_static(declared) && declared->rank == from->rank;
+  heddle_status_free(s);
+  if (says) *out = (int_list){declared->dims, declared->rank};
+  return says;
+}
+
 // Starts that are only known when the program runs leave a dynamic-slice, if the size of the result is known.
 static heddle_status dynamic_start(lowering *l, const ir_operation *op, instruction *const *operands, int_list strides,
                                    instruction **out) {
-  const shape *declared, *from = operands[0]->shape;
-  TRY(ir_type_shape(l->arena, op->results[0]->type, op->where, &declared));
-  for (int k = 0; k < strides.size; k++)
-    if (strides.data[k] != 1 || !shape_is_static(declared) || declared->rank != from->rank) {
-      int_list starts;
-      return fold_list(l, operands[1], "start_indices", &starts);
-    }
+  const shape *from = operands[0]->shape;
+  int_list taken, starts;
+  bool fits = taken_of(l, op, operands, &taken);
+  for (int k = 0; k < strides.size; k++) fits = fits && strides.data[k] == 1;
+  if (!fits) return fold_list(l, operands[1], "start_indices", &starts);
   instruction **all = arena_array(l->arena, instruction *, 1 + from->rank);
   all[0] = operands[0];
   for (int k = 0; k < from->rank; k++) {
@@ -82,7 +99,7 @@ static heddle_status dynamic_start(lowering *l, const ir_operation *op, instruct
     all[1 + k] = build_reshape(l, part, 0, NULL);
   }
   *out = build_add(l, HLO_DYNAMIC_SLICE, from, 1 + from->rank, all);
-  build_set_ints(l, *out, HLO_ATTRIBUTE_DYNAMIC_SLICE_SIZES, declared->rank, declared->dims);
+  build_set_ints(l, *out, HLO_ATTRIBUTE_DYNAMIC_SLICE_SIZES, taken.size, taken.data);
   return build_infer(l, *out);
 }
 
