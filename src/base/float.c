@@ -25,6 +25,9 @@ const float_format float_formats[FLOAT_KIND_COUNT] = {
     [FLOAT_F6E3M2FN] = {"f6e3m2fn", 3, 2, 3, FLOAT_FINITE},
 };
 
+// The largest number that f32 rounds to zero.
+#define F32_ZEROES 0x1p-150
+
 enum { F64_MANTISSA = 52, F64_BIAS = 1023, F64_TOP = 0x7ff };
 
 static double double_of(uint64_t bits) {
@@ -141,7 +144,7 @@ uint32_t float_encode(float_kind kind, double value) {
   uint32_t sign = bits >> 63 ? magnitude_mask(f) + 1 : 0;
   bits &= UINT64_MAX >> 1;
   if (isnan(value)) return nan_pattern(f, sign);
-  if (f->specials == FLOAT_E8M0 && (sign || bits == 0)) return nan_pattern(f, 0);
+  if (f->specials == FLOAT_E8M0 && (sign || value <= F32_ZEROES)) return nan_pattern(f, 0);
   if (isinf(value)) return overflow_pattern(f, sign);
   uint32_t magnitude = round_magnitude(f, bits);
   if (magnitude > largest_finite(f)) return overflow_pattern(f, sign);

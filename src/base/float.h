@@ -46,8 +46,9 @@ typedef struct float_format {
 extern const float_format float_formats[FLOAT_KIND_COUNT];
 
 double float_decode(float_kind kind, uint32_t bits);
-// Overflow gives infinity where the format has one, else NaN, else (f4, f6) the largest value of that sign; NaN in
-// f4 and f6 gives negative zero's pattern, as XLA does for f4.
+// What f32 rounds to zero (up to 2^-150) is NaN in f8e8m0fnu, which has no zero and is computed with in f32; ml_dtypes
+// and XLA convert through f32. Overflow gives infinity where the format has one, else NaN, else (f4, f6) the largest
+// value of that sign; NaN in f4 and f6 gives negative zero's pattern, as XLA does for f4.
 uint32_t float_encode(float_kind kind, double value);
 
 // Fast paths for the two everyday formats; same results as the generic ones.

@@ -117,7 +117,9 @@ static void test_specials(void **state) {
   }
   assert_int_equal(float_encode(FLOAT_F8E8M0FNU, 0), 0xff);
   assert_int_equal(float_encode(FLOAT_F8E8M0FNU, -1), 0xff);
-  assert_int_equal(float_encode(FLOAT_F8E8M0FNU, 0x1p-900), 0);
+  assert_int_equal(float_encode(FLOAT_F8E8M0FNU, 0x1p-900), 0xff);
+  assert_int_equal(float_encode(FLOAT_F8E8M0FNU, 0x1p-150), 0xff);
+  assert_int_equal(float_encode(FLOAT_F8E8M0FNU, nextafter(0x1p-150, 1)), 0);
 }
 
 // Patterns lo and lo + 1 are neighbours: everything between them goes to the nearer, the middle to the even one (the

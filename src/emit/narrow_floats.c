@@ -167,7 +167,14 @@ static MlirValue encode(bits *k, float_kind kind, MlirValue x) {
 }
 
 MlirValue narrow_floats_encode_code(ir_builder *b, float_kind kind, MlirType code, MlirValue x) {
-  if (mlirTypeIsAF64(ir_element_type(mlirValueGetType(x)))) x = narrow_floats_from_f64(b, x);
+  if (mlirTypeIsAF64(ir_element_type(mlirValueGetType(x)))) {
+    MlirValue odd = narrow_floats_from_f64(b, x);
+    MlirType f32 = mlirValueGetType(odd);
+    MlirValue zero = ir_float(b, f32, 0), nearest = ir_cast(b, "arith.truncf", f32, x);
+    // What f32 rounds to zero is zero to a format that has none: its NaN, and not its least number.
+    bool keeps_zeros = float_formats[kind].specials == FLOAT_E8M0;
+    x = keeps_zeros ? ir_select(b, ir_cmpf(b, "oeq", nearest, zero), zero, odd) : odd;
+  }
   bits k = bits_like(b, x);
   return ir_cast(b, "arith.trunci", code, encode(&k, kind, x));
 }
