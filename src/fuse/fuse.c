@@ -15,6 +15,7 @@
 #include "fuse/reduction_order.h"
 #include "fuse/reduction_splitter.h"
 #include "fuse/scatter_winners.h"
+#include "fuse/softmax_sink.h"
 #include "fuse/tile_loops.h"
 #include "fuse/tile_products.h"
 #include "fuse/trip_count.h"
@@ -236,6 +237,7 @@ static heddle_status gather_attention(arena *scratch, module *m, const target_de
   bool any = false;
   if (!kernel_hero_exists(target->kind, HERO_TILES)) return status_ok();
   for (int k = 0; k < sequences->size; k++) any |= log_softmax_run(sequences->data[k], target);
+  for (int k = 0; k < sequences->size; k++) any |= softmax_sink_run(sequences->data[k], target);
   if (any) TRY(find_again(scratch, m, sequences));
   any = false;
   for (int k = 0; k < sequences->size; k++) any |= fuse_attention_run(sequences->data[k], target, reasons);

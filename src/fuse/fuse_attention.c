@@ -63,11 +63,14 @@ static bool is_score_product(const attention *t, const instruction *i) {
   return i->opcode == HLO_DOT && has_scores_shape(t, i);
 }
 
-// One of the two values of each row that the softmax needs, converted or with other dims of one element.
+// One of the values of each row that the softmax needs, converted or with other dims of one element.
 static bool is_of_rows(const attention *t, const instruction *i) {
+  const online_softmax *s = &t->softmax;
+  for (int k = 0; k < s->row_count; k++)
+    if (s->rows[k] == i) return true;
   while (i->opcode == HLO_CONVERT || i->opcode == HLO_COPY || i->opcode == HLO_RESHAPE || i->opcode == HLO_BITCAST)
     i = i->operands[0];
-  return i == t->softmax.maximum || i == t->softmax.sum;
+  return i == s->maximum || i == s->sum;
 }
 
 static bool is_computed(const attention *t, const instruction *i) {

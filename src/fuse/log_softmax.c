@@ -115,8 +115,7 @@ static bool is_same_maximum(const log_softmax *s, const instruction *add, int si
 
 // --- the pattern
 
-// The weights themselves, moved or converted, are read by one product and by nobody else.
-static bool is_read_by_product(const instruction *i) {
+bool log_softmax_is_for_product(const instruction *i) {
   while (i->users.size == 1 && i->parent->root != i) {
     i = i->users.data[0];
     if (i->opcode == HLO_DOT) return true;
@@ -206,7 +205,7 @@ bool log_softmax_run(computation *c, const target_description *target) {
   if (target->codegen != CODEGEN_CHOSEN && target->codegen != CODEGEN_TILES) return false;
   for (int k = 0, count = c->instructions.size; k < count; k++) {
     log_softmax s = {.computation = c, .weights = c->instructions.data[k]};
-    if (s.weights->opcode != HLO_EXPONENTIAL || !is_read_by_product(s.weights) || !match(&s)) continue;
+    if (s.weights->opcode != HLO_EXPONENTIAL || !log_softmax_is_for_product(s.weights) || !match(&s)) continue;
     divide(&s);
     any = true;
   }

@@ -17,4 +17,7 @@
 // Whether anything was changed: what is no longer used stays, and new instructions stand at the end.
 bool log_softmax_run(computation *c, const target_description *target);
 
+// Whether weights are, moved or converted, read by one product and by nobody else.
+bool log_softmax_is_for_product(const instruction *weights);
+
 #endif

@@ -49,20 +49,6 @@ static const instruction *bare(const instruction *i, alignment *at) {
   }
 }
 
-// The reduction of one dim whose results `i` repeats; for each dim of these *at gets the dim of `i`. Null if it is no
-// such value.
-static const instruction *row_reduction(const instruction *i, alignment *at) {
-  for (int d = 0; d < i->shape->rank; d++) at->dims[d] = d;
-  for (bool is_aligned = true; is_aligned; i = i->operands[0]) {
-    i = converted(i);
-    if (i->opcode == HLO_BROADCAST) through_broadcast(i, at);
-    else if (i->opcode == HLO_BITCAST || i->opcode == HLO_RESHAPE) is_aligned = through_reshape(i, at);
-    else break;
-    if (!is_aligned) return NULL;
-  }
-  return i->opcode == HLO_REDUCE && i->operand_count == 2 && i->attributes->dimensions.size == 1 ? i : NULL;
-}
-
 static bool is_constant(const instruction *i, double value) {
   i = converted(i);
   return i->opcode == HLO_CONSTANT && i->shape->rank == 0 && literal_get_double(i->literal, 0) == value;
@@ -76,23 +62,98 @@ static bool runs_along(const alignment *reduced, const alignment *what, int rank
   return false;
 }
 
-// The reduction along the keys, by an opcode from a value on, of `what`, whose results `repeated` has along each row of
-// `what`; null if `repeated` is anything else.
-static const instruction *reduction_of(const instruction *repeated, hlo_opcode op, double init, const instruction *what,
-                                       int key_dim) {
-  alignment rows = {0}, of_reduced, of_what;
-  const instruction *reduce = row_reduction(repeated, &rows);
-  if (!reduce || combiner_opcode(reduce->called[0]) != op || !is_constant(reduce->operands[1], init)) return NULL;
+// Whether `reduce` reduces `what` along the keys, by an opcode from a value on, and `rows` has its dims where those of
+// `what` are.
+static bool reduces(const instruction *reduce, const alignment *rows, hlo_opcode op, double init,
+                    const instruction *what, int key_dim) {
+  alignment of_reduced, of_what;
+  if (reduce->operand_count != 2 || reduce->attributes->dimensions.size != 1 ||
+      combiner_opcode(reduce->called[0]) != op || !is_constant(reduce->operands[1], init))
+    return false;
   const shape *reduced = reduce->operands[0]->shape;
   const instruction *base = bare(reduce->operands[0], &of_reduced);
-  if (base != bare(what, &of_what)) return NULL;
+  if (base != bare(what, &of_what)) return false;
   const int key = (int)reduce->attributes->dimensions.data[0];
-  if (reduced->dims[key] != what->shape->dims[key_dim]) return NULL;
+  if (reduced->dims[key] != what->shape->dims[key_dim]) return false;
   for (int d = 0; d < reduced->rank; d++) {
-    const int wanted = d == key ? key_dim : rows.dims[d - (d > key)];
-    if (reduced->dims[d] > 1 && !runs_along(&of_reduced, &of_what, base->shape->rank, d, wanted)) return NULL;
+    const int wanted = d == key ? key_dim : rows->dims[d - (d > key)];
+    if (reduced->dims[d] > 1 && !runs_along(&of_reduced, &of_what, base->shape->rank, d, wanted)) return false;
   }
-  return reduce;
+  return true;
+}
+
+// --- functions of the reductions
+
+typedef enum dependence { IS_NO_ROW, IS_INDEPENDENT, IS_DEPENDENT } dependence;
+
+// What is looked for behind what is subtracted, or what divides: arrays of rows and keys with their reductions along
+// the keys; `summed` is null while only the maximum may take part.
+typedef struct row_search {
+  online_softmax *softmax;
+  const instruction *scored, *summed;
+  int key_dim, steps;
+} row_search;
+
+static void take_row(row_search *q, const instruction *i) {
+  online_softmax *s = q->softmax;
+  for (int k = 0; k < s->row_count; k++)
+    if (s->rows[k] == i) return;
+  if (s->row_count < ONLINE_SOFTMAX_ROWS) s->rows[s->row_count++] = i;
+  else q->steps = 0;
+}
+
+static dependence at_reduction(row_search *q, const instruction *i, const alignment *at) {
+  online_softmax *s = q->softmax;
+  const instruction **is = &s->maximum;
+  bool is_it = q->scored && reduces(i, at, HLO_MAXIMUM, -INFINITY, q->scored, q->key_dim);
+  if (!is_it && q->summed) {
+    is = &s->sum;
+    is_it = reduces(i, at, HLO_ADD, 0, q->summed, q->key_dim);
+  }
+  if (!is_it || (*is && *is != i)) return IS_NO_ROW;
+  *is = i;
+  return IS_DEPENDENT;
+}
+
+// What has no dim along the keys is the same for all of them, wherever it comes from.
+static dependence at_leaf(const row_search *q, const instruction *i, const alignment *at) {
+  for (int d = 0; d < i->shape->rank; d++)
+    if (at->dims[d] == q->key_dim && i->shape->dims[d] > 1) return IS_NO_ROW;
+  return IS_INDEPENDENT;
+}
+
+// Whether the value has one element for each row, and depends on the reductions.
+static dependence find_rows(row_search *q, const instruction *i, alignment at) {
+  if (q->steps-- <= 0) return IS_NO_ROW;
+  dependence found = IS_INDEPENDENT;
+  const bool reshapes = i->opcode == HLO_BITCAST || i->opcode == HLO_RESHAPE;
+  if (i->opcode == HLO_REDUCE) {
+    found = at_reduction(q, i, &at);
+    return found == IS_DEPENDENT ? found : at_leaf(q, i, &at);
+  }
+  if (i->opcode == HLO_BROADCAST || reshapes) {
+    alignment before = at;
+    if (i->opcode == HLO_BROADCAST) through_broadcast(i, &before);
+    else if (!through_reshape(i, &before)) return at_leaf(q, i, &at);
+    found = find_rows(q, i->operands[0], before);
+  } else if (i->operand_count > 0 && (i->opcode == HLO_COPY || hlo_op_has(i->opcode, TRAIT_ELEMENTWISE))) {
+    for (int k = 0; k < i->operand_count && found != IS_NO_ROW; k++) {
+      const dependence one = find_rows(q, i->operands[k], at);
+      if (one != IS_INDEPENDENT) found = one;
+    }
+  } else {
+    return at_leaf(q, i, &at);
+  }
+  if (found == IS_DEPENDENT) take_row(q, i);
+  return found;
+}
+
+// What is subtracted from `what`, or divides it, at all keys.
+static bool is_of_rows(row_search *q, const instruction *i, const instruction *what) {
+  alignment at = {0};
+  for (int d = 0; d < what->shape->rank; d++) at.dims[d] = d;
+  q->steps = ONLINE_SOFTMAX_ROWS;
+  return find_rows(q, i, at) == IS_DEPENDENT && q->steps > 0;
 }
 
 // --- the pattern
@@ -133,21 +194,32 @@ static const instruction *unmoved(const instruction *i, int *dim) {
   return converted(i);
 }
 
+// The maximum may take part in what divides where the dims of both are the same.
+static bool match_divisor(online_softmax *s, const instruction *divide, int key_dim) {
+  row_search q = {.softmax = s, .summed = divide->operands[0], .key_dim = key_dim};
+  if (shape_same_dims(s->scores->shape, divide->shape)) q.scored = s->scores;
+  return is_of_rows(&q, divide->operands[1], divide) && s->sum;
+}
+
 static bool match(const instruction *weights, online_softmax *s) {
   const instruction *i = weights;
   while (step_back(&i, &s->key_dim)) continue;
   const instruction *divide = i->opcode == HLO_DIVIDE ? i : NULL;
-  if (divide) {
-    s->sum = reduction_of(divide->operands[1], HLO_ADD, 0, divide->operands[0], s->key_dim);
-    i = unmoved(divide->operands[0], &s->key_dim);
-  }
+  const int divided_dim = s->key_dim;
+  if (divide) i = unmoved(divide->operands[0], &s->key_dim);
   s->exponential = i;
   if (i->opcode != HLO_EXPONENTIAL) return false;
   const instruction *shifted = unmoved(i->operands[0], &s->key_dim);
   if (shifted->opcode != HLO_SUBTRACT) return false;
   s->scores = converted(shifted->operands[0]);
-  s->maximum = reduction_of(shifted->operands[1], HLO_MAXIMUM, -INFINITY, s->scores, s->key_dim);
-  return s->maximum && (!divide || s->sum);
+  row_search q = {.softmax = s, .scored = s->scores, .key_dim = s->key_dim};
+  if (!is_of_rows(&q, shifted->operands[1], shifted) || !s->maximum) return false;
+  return !divide || match_divisor(s, divide, divided_dim);
+}
+
+bool online_softmax_of_weights(const instruction *weights, int key_dim, online_softmax *out) {
+  *out = (online_softmax){.key_dim = key_dim};
+  return match(weights, out);
 }
 
 bool online_softmax_of(const instruction *dot, online_softmax *out) {

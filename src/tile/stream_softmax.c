@@ -27,6 +27,7 @@
 #include "lower/passes.h"
 #include "tile/passes.h"
 #include "tile/stream_mask.h"
+#include "tile/stream_rows.h"
 #include "tile/turned.h"
 
 enum { ROWS_AT_ONCE = STREAM_TILES_INPUTS - 1 };  // of scores, for whose largest is looked; a power of two
@@ -35,21 +36,25 @@ enum { ROWS_AT_ONCE = STREAM_TILES_INPUTS - 1 };  // of scores, for whose larges
 
 static bool contains(arena *a, MlirOperation op, const char *name) { return ir_collect(a, op, name).size > 0; }
 
-// The operation's first operand, and which of the product's loops its dims are; -1 for dims of one element that no loop
-// runs along. False if the operation is none that is elementwise.
-static bool step_back(stream *s, MlirOperation op, MlirValue *v) {
-  const int count = ir_is_null(op) || !tiling_is_structured(op) ? 0 : (int)mlirOperationGetNumOperands(op);
-  if (count < 2) return false;
-  MlirAffineMap read = tiling_map(op, 0), written = tiling_map(op, count - 1);
-  stream_frame before = {.rank = (int)mlirAffineMapGetNumResults(read)};
-  if (before.rank > SHAPE_MAX_RANK) return false;
-  for (int d = 0; d < before.rank; d++) {
-    before.loops[d] = -1;
+// Which of the product's loops the dims of an operation's operand are; -1 for dims of one element that no loop runs
+// along.
+static stream_frame frame_of_operand(const stream *s, MlirOperation op, int operand) {
+  MlirAffineMap read = tiling_map(op, operand), written = tiling_map(op, (int)mlirOperationGetNumOperands(op) - 1);
+  stream_frame f = {.rank = (int)mlirAffineMapGetNumResults(read)};
+  for (int d = 0; d < f.rank; d++) {
+    f.loops[d] = -1;
     for (int k = 0; k < s->of_scores.rank; k++)
       if (mlirAffineExprEqual(mlirAffineMapGetResult(read, d), mlirAffineMapGetResult(written, k)))
-        before.loops[d] = s->of_scores.loops[k];
+        f.loops[d] = s->of_scores.loops[k];
   }
-  s->of_scores = before;
+  return f;
+}
+
+// The operation's first operand, and its dims. False if the operation is none that is elementwise.
+static bool step_back(stream *s, MlirOperation op, MlirValue *v) {
+  const int count = ir_is_null(op) || !tiling_is_structured(op) ? 0 : (int)mlirOperationGetNumOperands(op);
+  if (count < 2 || mlirAffineMapGetNumResults(tiling_map(op, 0)) > SHAPE_MAX_RANK) return false;
+  s->of_scores = frame_of_operand(s, op, 0);
   *v = ir_operand(op, 0);
   return true;
 }
@@ -73,24 +78,34 @@ static void drop_unit_dims(stream *s) {
   s->of_scores = kept;
 }
 
+// What is subtracted and what divides, by the reductions that they come from.
+static bool find_rows(stream *s, MlirValue exponentials) {
+  stream_row *subtracted = &s->subtracted, *divisor = &s->divisor;
+  *subtracted = stream_rows_find(s, subtracted->value, &subtracted->frame, "arith.maximumf", s->scores);
+  if (divisor->value.ptr) *divisor = stream_rows_find(s, divisor->value, &divisor->frame, "arith.addf", exponentials);
+  return !ir_is_null(subtracted->reduction) && (!divisor->value.ptr || !ir_is_null(divisor->reduction));
+}
+
 // From the weights back to the exponential, and from that to the scores.
 static bool find_scores(stream *s) {
-  MlirValue v = ir_operand(s->product, s->weights);
+  MlirValue v = ir_operand(s->product, s->weights), exponentials = {NULL};
   s->of_scores = stream_tiles_frame(s, s->weights);
-  for (bool is_found = false; !is_found;) {
+  while (!exponentials.ptr) {
     MlirOperation op = ir_defining_op(v);
+    if (!ir_is_null(op) && contains(s->arena, op, "arith.divf"))
+      s->divisor = (stream_row){.value = ir_operand(op, 1), .frame = frame_of_operand(s, op, 1)};
+    const MlirValue result = v;
     if (!step_back(s, op, &v)) return false;
-    is_found = contains(s->arena, op, "math.exp");
-    s->is_divided |= contains(s->arena, op, "arith.divf");
+    if (contains(s->arena, op, "math.exp")) exponentials = result;
   }
-  for (bool is_found = false; !is_found;) {
+  while (!s->subtracted.value.ptr) {
     MlirOperation op = ir_defining_op(v);
+    if (!ir_is_null(op) && contains(s->arena, op, "arith.subf"))
+      s->subtracted = (stream_row){.value = ir_operand(op, 1), .frame = frame_of_operand(s, op, 1)};
     if (!step_back(s, op, &v)) return false;
-    is_found = contains(s->arena, op, "arith.subf");
   }
   s->scores = v;
-  drop_unit_dims(s);
-  return true;
+  return find_rows(s, exponentials);
 }
 
 static bool find_roles(stream *s) {
@@ -305,19 +320,53 @@ static state take_keys(stream *s, ir_builder *b, const stream_frames *f, MlirVal
   return at;
 }
 
-// Without a score the sum is 0: the largest score gives 1.
-static MlirValue finished(const stream *s, ir_builder *b, const stream_frames *f, state at, MlirValue onto) {
-  const stream_tiles_input inputs[] = {{at.product, f->product}, {at.sums, f->rows}, {onto, f->result}};
+// exp(largest - what is subtracted), 0 or NaN without a score. That there is none is told by the sum, which is needed
+// so: exponentials that only the product read would be computed again for each feature (take_block).
+static MlirValue correction(stream *s, ir_builder *b, const stream_frames *f, MlirValue sums) {
+  const stream_tiles_input inputs[] = {{s->largest, f->rows},
+                                       {stream_rows_at(s, b, f, &s->subtracted), f->rows},
+                                       {sums, f->rows},
+                                       {stream_tiles_empty(s, b, &f->rows, s->number), f->rows}};
+  MlirValue x[4];
+  ir_builder body;
+  MlirOperation made = stream_tiles_begin(s, b, &f->rows, 4, inputs, false, &body, x);
+  MlirValue none = ir_cmpf(&body, "oeq", x[2], ir_float(&body, s->number, 0));
+  MlirValue largest = ir_select(&body, none, ir_float(&body, s->number, -INFINITY), x[0]);
+  return stream_tiles_end(&body, made, ir_unary(&body, "math.exp", ir_binary(&body, "arith.subf", largest, x[1])));
+}
+
+static MlirValue corrected(const stream *s, ir_builder *b, const stream_frames *f, MlirValue sums, MlirValue by) {
+  const stream_tiles_input inputs[] = {
+      {sums, f->rows}, {by, f->rows}, {stream_tiles_empty(s, b, &f->rows, s->number), f->rows}};
   MlirValue x[3];
   ir_builder body;
-  MlirOperation made = stream_tiles_begin(s, b, &f->result, 3, inputs, false, &body, x);
-  MlirValue value;
-  if (s->is_divided) {
-    value = ir_binary(&body, "arith.divf", x[0], x[1]);
-  } else {
-    MlirValue none = ir_cmpf(&body, "oeq", x[1], ir_float(&body, s->number, 0));
-    value = ir_select(&body, none, ir_float(&body, s->number, NAN), x[0]);
+  MlirOperation made = stream_tiles_begin(s, b, &f->rows, 3, inputs, false, &body, x);
+  return stream_tiles_end(&body, made, ir_binary(&body, "arith.mulf", x[0], x[1]));
+}
+
+// Without a score the sum is 0: the largest score gives 1.
+static MlirValue without_none(const stream *s, ir_builder *body, MlirValue product, MlirValue sum) {
+  MlirValue none = ir_cmpf(body, "oeq", sum, ir_float(body, s->number, 0));
+  return ir_select(body, none, ir_float(body, s->number, NAN), product);
+}
+
+static MlirValue finished(stream *s, ir_builder *b, const stream_frames *f, state at, MlirValue onto) {
+  const bool is_divided = s->divisor.value.ptr != NULL, is_corrected = !s->subtracted.is_bare;
+  s->largest = at.largest;
+  s->sums = at.sums;
+  MlirValue by = at.sums;
+  if (is_corrected) {
+    by = correction(s, b, f, at.sums);
+    s->sums = corrected(s, b, f, at.sums, by);
   }
+  MlirValue divisor = is_divided && !s->divisor.is_bare ? stream_rows_at(s, b, f, &s->divisor) : s->sums;
+  const stream_tiles_input inputs[] = {{at.product, f->product}, {divisor, f->rows}, {by, f->rows}, {onto, f->result}};
+  MlirValue x[4];
+  ir_builder body;
+  MlirOperation made = stream_tiles_begin(s, b, &f->result, 4, inputs, false, &body, x);
+  MlirValue value = is_corrected ? ir_binary(&body, "arith.mulf", x[0], x[2]) : x[0];
+  if (is_divided) value = ir_binary(&body, "arith.divf", value, x[1]);
+  else if (!is_corrected) value = without_none(s, &body, value, x[1]);
   MlirType wanted = ir_element_type(mlirValueGetType(onto));
   const bool is_narrow = ir_bit_width(wanted) < ir_bit_width(s->number);
   return stream_tiles_end(&body, made, is_narrow ? ir_cast(&body, "arith.truncf", wanted, value) : value);
@@ -463,7 +512,8 @@ static MlirOperation stream_product(stream *s) {
 
 // What the slices are of is computed where they are; of tensors with nothing in them there is no more than the slice.
 // Slices of slices are the rows of a tile that stays whole.
-static void fuse_producers(arena *a, MlirOperation forall) {
+static void fuse_producers(const stream *s, MlirOperation forall) {
+  arena *a = s->arena;
   const ir_operations all = ir_collect(a, forall, "tensor.extract_slice");
   ir_operations slices = {0};
   for (int k = 0; k < all.size; k++) {
@@ -471,7 +521,7 @@ static void fuse_producers(arena *a, MlirOperation forall) {
     if (ir_is_null(of) || !ir_is(of, "tensor.extract_slice")) vec_push(a, &slices, all.data[k]);
   }
   for (int k = 0; k < slices.size; k++) {
-    if (structured_narrow_empty(a, slices.data[k])) continue;
+    if (structured_narrow_empty(a, slices.data[k]) || stream_rows_replace(s, slices.data[k])) continue;
     MlirOperation made = tiling_fuse(slices.data[k]);
     for (int n = 0; !ir_is_null(made) && n < mlirOperationGetNumOperands(made); n++) {
       MlirOperation read = ir_defining_op(ir_operand(made, n));
@@ -487,8 +537,10 @@ static bool take(lower_context *c, MlirOperation product) {
   s.weights = (int)mlirIntegerAttrGetValueInt(ir_get(product, TILE_ONLINE_SOFTMAX));
   s.number = ir_element_type(ir_result_type(product, 0));
   ir_unset(product, TILE_ONLINE_SOFTMAX);
-  if (s.weights > 1 || !find_scores(&s) || !find_roles(&s) || !choose_blocks(&s)) return false;
-  fuse_producers(c->scratch, stream_product(&s));
+  if (s.weights > 1 || !find_scores(&s)) return false;
+  drop_unit_dims(&s);
+  if (!find_roles(&s) || !choose_blocks(&s)) return false;
+  fuse_producers(&s, stream_product(&s));
   return true;
 }
 

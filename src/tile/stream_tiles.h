@@ -13,15 +13,25 @@ typedef struct stream_frame {
 
 typedef enum stream_role { ROLE_BATCH, ROLE_QUERY, ROLE_FEATURE, ROLE_KEY } stream_role;
 
+// A value of each query, repeated for all keys, and the reduction along the keys that it is a function of, or nothing
+// else than (is_bare).
+typedef struct stream_row {
+  MlirValue value;
+  stream_frame frame;
+  MlirOperation reduction;
+  bool is_bare;
+} stream_row;
+
 typedef struct stream {
   arena *arena;
   MlirContext context;
   MlirOperation product;
-  int weights;      // operand of the product; the other one are the values
-  bool is_divided;  // by the sum of the exponentials
+  int weights;  // operand of the product; the other one are the values
   MlirValue scores;
   stream_frame of_scores;
-  MlirType number;  // of sums
+  stream_row subtracted, divisor;  // a divisor without a value: the weights are the exponentials
+  MlirValue largest, sums;         // of the block of queries that is being finished
+  MlirType number;                 // of sums
   int loops, key, query;
   int64_t trips[TILING_MAX_LOOPS];
   stream_role roles[TILING_MAX_LOOPS];
