@@ -306,6 +306,35 @@ region_answer region_of_operand(region_maps *m, const instruction *i, const regi
   return answer == REGION_FOUND && !keeps_count(i, out, in) ? REGION_UNKNOWN : answer;
 }
 
+// --- whole rows
+
+static bool has_region(region_maps *m, const instruction *i, const region *r, region_turns turns) {
+  region in;
+  return region_of_operand(m, i, r, turns, 0, &in) == REGION_FOUND;
+}
+
+static region_dim aligned(region_dim d, int64_t to) {
+  const int64_t end = ceil_quotient(d.base + d.size, to) * to;
+  d.base = floor_quotient(d.base, to) * to;
+  d.size = end - d.base;
+  return d;
+}
+
+void region_align(region_maps *m, const instruction *i, region_turns turns, region *r) {
+  if ((i->opcode != HLO_RESHAPE && i->opcode != HLO_BITCAST) || has_region(m, i, r, turns)) return;
+  for (int d = 0; d < r->rank; d++) {
+    const int64_t count = i->shape->dims[d];
+    const region_dim before = r->dims[d];
+    if (region_dim_is_whole(&before, count)) continue;
+    for (int64_t row = 2; row < count; row++) {
+      if (count % row != 0 || before.step % row != 0) continue;
+      r->dims[d] = aligned(before, row);
+      if (has_region(m, i, r, turns)) return;
+    }
+    r->dims[d] = before;
+  }
+}
+
 // --- refusals
 
 // Whether tiles of some size along dim `d` have regions.

@@ -34,6 +34,9 @@ bool region_is_picked(const instruction *i, const region *out, int operand);
 region_answer region_of_operand(region_maps *m, const instruction *i, const region *out, region_turns turns,
                                 int operand, region *in);
 
+// A reshape has regions of whole rows alone: a region that begins or ends within one grows to hold all of it.
+void region_align(region_maps *m, const instruction *i, region_turns turns, region *r);
+
 // What one dim of a window or of padding needs: positions first … first + extent - 1 of an array with `dilation - 1`
 // holes between its elements, of which `size` exist. Padding is what is left on both sides.
 typedef struct region_window {

@@ -1,6 +1,7 @@
 // The search over dims, producers and sizes. Each probe grows a group and estimates it.
 #include "supertile/tile_choice.h"
 
+#include "supertile/tile_carry.h"
 #include "supertile/tile_outputs.h"
 #include "supertile/tile_sum.h"
 
@@ -112,13 +113,21 @@ static double cost_of(const tile_group *g) {
   return cost;
 }
 
-static bool choose_dim(const probe *p, tile_group *best) {
+static bool carries(const tile_group *g) {
+  for (int k = 0; k < g->members.size; k++)
+    if (g->members.data[k].carry_dim >= 0) return true;
+  return false;
+}
+
+static bool choose_producers(const probe *p, tile_group *best, bool *carried) {
   probe q = *p;
   tile_group g = {0};
   bool any = false;
   q.most_stored = MOST_STORED;
+  *carried = false;
   for (;;) {
     const bool fit = largest_tile(&q, &g);
+    *carried = *carried || carries(&g);
     if (fit && (!any || cost_of(&g) < cost_of(best))) {
       *best = g;
       any = true;
@@ -129,6 +138,20 @@ static bool choose_dim(const probe *p, tile_group *best) {
     q.most_stored = joined > 8 ? joined / 2 : joined - 1;
   }
   return any;
+}
+
+// Rows are kept from turn to turn where that fits and does less.
+static bool choose_dim(const probe *p, tile_group *best) {
+  tile_search *s = p->search;
+  bool carried;
+  tile_group g;
+  s->may_carry = true;
+  const bool any = choose_producers(p, best, &carried);
+  s->may_carry = false;
+  if (!carried || (any && cost_of(best) <= GENTLE_REPETITION)) return any;
+  if (!choose_producers(p, &g, &carried)) return any;
+  if (!any || cost_of(&g) < cost_of(best)) *best = g;
+  return true;
 }
 
 // Where no tile along one dim fits, the loop's body is tiled again along another one. The dim is the one that leaves
@@ -167,10 +190,15 @@ static bool choose_fitting(tile_search *s, instruction *bottom, const tile_budge
 // What would be computed twice may be left behind by the loop, or used up in it.
 static void leave_more(tile_search *s, const tile_budget *budget, tile_group *best) {
   tile_group g = *best;
-  if (!tile_outputs_are_missing(best) || !tile_outputs_add(s, &g, budget->across)) return;
+  s->may_carry = best->may_carry;
+  const bool more = tile_outputs_are_missing(best) && tile_outputs_add(s, &g, budget->across);
+  s->may_carry = false;
+  if (!more) return;
   const probe p = {.search = s, .bottom = g.bottom, .budget = budget, .dim = g.dim, .most_stored = MOST_STORED};
+  s->may_carry = best->may_carry;
   if (largest_tile(&p, &g) && cost_of(&g) < cost_of(best)) *best = g;
   s->further = (tile_output_list){0};
+  s->may_carry = false;
 }
 
 // What is needed outside, too, stays there if that fits; else the loop leaves it behind, or it is computed again.
@@ -212,31 +240,37 @@ static bool is_better(const tile_group *g, int64_t left, const tile_group *than,
   return cost_of(g) < cost_of(than) - 0.01;
 }
 
+// The sizes of one dim, from the largest on.
+static bool choose_deep_size(const probe *p, const tile_choice_rest *rest, tile_group *best, int64_t *least) {
+  const int64_t size = array_of(p->bottom)->dims[p->dim];
+  bool found = false;
+  for (int64_t tile = (size + 1) / 2; tile > 0 && size > 1; tile /= 2) {
+    tile_group g = {0};
+    const bool fit = try_tile(p, tile, &g);
+    g.fits = fit;
+    if (g.members.size == 0 || !tile_choice_is_member(&g, rest->step)) continue;
+    const int64_t left = most_left(rest, p->budget, &g);
+    if (*least != INT64_MAX && !is_better(&g, left, best, *least)) continue;
+    *least = left;
+    *best = g;
+    found = true;
+    if (fit) break;
+  }
+  return found;
+}
+
 bool tile_choice_find_deep(tile_search *s, instruction *bottom, const tile_choice_rest *rest, const tile_budget *budget,
                            tile_group *best, int64_t *least) {
-  const shape *array = array_of(bottom);
   bool found = false;
   s->most_asked = s->maps->asked + MOST_ASKED_FOR_ONE;
   s->small_bytes = budget->needed / SMALL_PART;
-  for (int repeats = 0; repeats < 2; repeats++) {
+  for (int manner = 0; manner < 4; manner++) {
     probe p = {.search = s, .bottom = bottom, .budget = budget, .most_stored = MOST_STORED};
-    s->may_repeat = repeats;
-    for (p.dim = 0; p.dim < array->rank; p.dim++) {
-      for (int64_t tile = (array->dims[p.dim] + 1) / 2; tile > 0 && array->dims[p.dim] > 1; tile /= 2) {
-        tile_group g = {0};
-        const bool fit = try_tile(&p, tile, &g);
-        g.fits = fit;
-        if (g.members.size == 0 || !tile_choice_is_member(&g, rest->step)) continue;
-        const int64_t left = most_left(rest, budget, &g);
-        if (*least != INT64_MAX && !is_better(&g, left, best, *least)) continue;
-        *least = left;
-        *best = g;
-        found = true;
-        if (fit) break;
-      }
-    }
+    s->may_repeat = manner / 2;
+    s->may_carry = manner % 2 == 0;
+    for (p.dim = 0; p.dim < array_of(bottom)->rank; p.dim++) found |= choose_deep_size(&p, rest, best, least);
   }
-  s->may_repeat = false;
+  s->may_repeat = s->may_carry = false;
   return found;
 }
 
@@ -279,8 +313,12 @@ void tile_choice_print(text *out, const fuse_groups *groups, const tile_group *g
   fuse_groups_print(out, groups, g->bottom);
   for (int k = 0; k < g->members.size; k++) {
     const tile_member *m = &g->members.data[k];
-    if (m->is_stored && !tile_group_output(g, m->instruction))
-      text_printf(out, "  with " STR_FMT "%s\n", STR_ARG(m->instruction->name),
-                  m->is_repeated ? ", which is needed outside as well" : "");
+    if (!m->is_stored || tile_group_output(g, m->instruction)) continue;
+    text_printf(out, "  with " STR_FMT "%s", STR_ARG(m->instruction->name),
+                m->is_repeated ? ", which is needed outside as well" : "");
+    if (m->carry_dim >= 0)
+      text_printf(out, "; keeps %lld of %lld along dim %d", (long long)tile_carry_rows(m), (long long)m->window.size,
+                  m->carry_dim);
+    text_puts(out, "\n");
   }
 }

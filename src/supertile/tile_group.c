@@ -4,12 +4,13 @@
 
 #include "base/int64.h"
 #include "supertile/region_batches.h"
+#include "supertile/tile_carry.h"
 #include "supertile/tile_sum.h"
 
 // What a loop takes beside arrays: the turn, its condition, places.
 enum { LOOP_BYTES = 16 };
 
-enum { MOST_MEMBERS = 50000, MOST_BORDERS = 8 };
+enum { MOST_MEMBERS = 50000, MOST_BORDERS = 8, MOST_AHEAD = 16 };
 
 void tile_search_number(tile_search *s, const computation *c) {
   instruction_list order = {0};
@@ -46,7 +47,7 @@ int64_t tile_group_dim_size(const instruction *bottom, int dim) {
   return dim < s->rank ? s->dims[dim] : tile_sum_dim_size(bottom, dim - s->rank);
 }
 
-region_dim tile_group_full(const tile_group *g) { return (region_dim){0, g->tile, g->tile}; }
+static region_dim full_place(const tile_group *g) { return (region_dim){0, g->tile, g->tile}; }
 
 tile_output *tile_group_output(const tile_group *g, const instruction *i) {
   for (int k = 0; k < g->outputs.size; k++)
@@ -59,7 +60,8 @@ bool tile_group_goes_on(const tile_group *g, const instruction *i, int operand) 
   return o && o->is_sum && tile_sum_goes_on(i, operand);
 }
 
-void tile_group_place(tile_group *g, region_dim place) {
+// Says which tile is meant by what follows: `base + step * turn` and `size` along the dims that are cut.
+static void set_place(tile_group *g, region_dim place) {
   for (int k = 0; k < g->outputs.size; k++) g->outputs.data[k].summed = place;
 }
 
@@ -73,7 +75,7 @@ static region output_region(arena *a, const tile_output *o, region_dim place) {
 region_answer tile_group_operand(tile_search *s, const tile_group *g, const tile_member *m, region_turns turns,
                                  int operand, region *in) {
   const instruction *i = m->instruction;
-  const region_answer answer = region_of_operand(s->maps, i, &m->region, turns, operand, in);
+  const region_answer answer = region_of_operand(s->maps, i, &m->computed, turns, operand, in);
   const tile_output *o = tile_group_output(g, i);
   const int cut = o && o->is_sum ? tile_sum_dim(i, operand, o->dim - array_of(i)->rank) : -1;
   if (answer == REGION_FOUND && cut >= 0) in->dims[cut] = o->summed;
@@ -122,10 +124,18 @@ static bool may_join(const growth *g, const pending *p) {
   return g->group->stored_count < g->most_stored && (g->search->may_repeat || !is_needed_outside(g, i));
 }
 
-// Whether one box for both holds little that nobody needs.
-static bool belong_together(tile_search *s, const region *l, const region *r, const shape *of, region *both) {
-  *both = region_copy(s->arena, l);
-  region_add(both, r, of);
+// Whether the boxes differ in where they begin and end alone.
+static bool move_together(const region *l, const region *r) {
+  for (int d = 0; d < l->rank; d++)
+    if (l->dims[d].step != r->dims[d].step) return false;
+  return true;
+}
+
+// Whether one box for both holds little that nobody needs. What is needed early and late is kept in between.
+static bool belong_together(const growth *g, const instruction *i, const region *l, const region *r, region *both) {
+  *both = region_copy(g->search->arena, l);
+  region_add(both, r, array_of(i));
+  if (g->search->may_carry && is_stored(g, i) && move_together(l, r)) return true;
   return (double)region_elements(both) <= 1.25 * (double)(region_elements(l) + region_elements(r));
 }
 
@@ -134,7 +144,7 @@ static int ask_for(growth *g, instruction *i, const region *r) {
   for (int k = 0; k < g->waiting.size; k++) {
     pending *p = &g->asked.data[g->waiting.data[k]];
     region both;
-    if (p->instruction != i || !belong_together(g->search, &p->region, r, array_of(i), &both)) continue;
+    if (p->instruction != i || !belong_together(g, i, &p->region, r, &both)) continue;
     p->region = both;
     return g->waiting.data[k];
   }
@@ -144,6 +154,10 @@ static int ask_for(growth *g, instruction *i, const region *r) {
 }
 
 static bool is_scalar_constant(const instruction *i) { return i->opcode == HLO_CONSTANT && shape_is_scalar(i->shape); }
+
+static bool may_carry(const tile_group *g, const tile_member *m) {
+  return g->may_carry && m->is_stored && !tile_group_output(g, m->instruction);
+}
 
 static region_answer join(growth *g, int number, region_turns turns) {
   const pending p = g->asked.data[number];
@@ -155,6 +169,8 @@ static region_answer join(growth *g, int number, region_turns turns) {
                    .region = p.region,
                    .operands = arena_array(s->arena, int, i->operand_count)};
   m.is_repeated = m.is_stored && is_needed_outside(g, i);
+  region_align(s->maps, i, turns, &m.region);
+  tile_carry_split(s->arena, &m, may_carry(g->group, &m));
   region *operands = arena_array(s->arena, region, i->operand_count);
   for (int k = 0; k < i->operand_count; k++) {
     const region_answer answer = tile_group_operand(s, g->group, &m, turns, k, &operands[k]);
@@ -214,7 +230,7 @@ static int *ask_for_outputs(growth *g, region_dim place) {
   arena *a = g->search->arena;
   const tile_output_list *all = &g->group->outputs;
   int *numbers = arena_array(a, int, all->size);
-  tile_group_place(g->group, place);
+  set_place(g->group, place);
   for (int k = 0; k < all->size; k++) {
     const region r = output_region(a, &all->data[k], place);
     numbers[k] = ask_for(g, all->data[k].instruction, &r);
@@ -261,7 +277,7 @@ static region_answer grow(growth *g) {
   t->members.size = t->externals.size = t->stored_count = 0;
   g->asked.size = g->waiting.size = 0;
   g->members = (ptr_map){0};
-  const int *numbers = ask_for_outputs(g, tile_group_full(t));
+  const int *numbers = ask_for_outputs(g, full_place(t));
   region_answer answer = REGION_FOUND;
   while (answer == REGION_FOUND && g->waiting.size > 0) {
     const int next = next_waiting(g);
@@ -282,38 +298,61 @@ static region_answer grow(growth *g) {
 
 // --- regions of given members
 
-region_answer tile_group_regions(tile_search *s, tile_group *g, region_dim place, region_turns turns) {
+static region_answer add_operand(tile_search *s, tile_group *g, const region_dim *place, region_turns turns, int member,
+                                 int operand, bool *is_known) {
+  const tile_member *m = &g->members.data[member];
+  const int number = m->operands[operand];
+  region in;
+  const region_answer answer = tile_group_operand(s, g, m, turns, operand, &in);
+  if (answer != REGION_FOUND || number < 0) return answer;
+  tile_member *of = &g->members.data[number];
+  if (place->step == 0 && of->carry_dim >= 0)
+    return tile_carry_has(s->arena, of, place->base / g->tile, &in) ? REGION_FOUND : REGION_UNKNOWN;
+  if (is_known[number]) region_add(&of->region, &in, array_of(of->instruction));
+  else of->region = region_copy(s->arena, &in);
+  is_known[number] = true;
+  return REGION_FOUND;
+}
+
+// For the tile at the place.
+static region_answer find_regions(tile_search *s, tile_group *g, region_dim place, region_turns turns) {
   bool *is_known = arena_array(s->arena, bool, g->members.size);
-  tile_group_place(g, place);
+  const bool is_alone = place.step == 0;
+  set_place(g, place);
   for (int k = 0; k < g->outputs.size; k++) {
     const tile_output *o = &g->outputs.data[k];
     g->members.data[o->member].region = output_region(s->arena, o, place);
-    is_known[o->member] = true;
+    is_known[o->member] = place.base >= 0;
   }
   for (int k = 0; k < g->members.size; k++) {
-    const tile_member *m = &g->members.data[k];
-    for (int o = 0; o < m->instruction->operand_count; o++) {
-      region in;
-      const region_answer answer = tile_group_operand(s, g, m, turns, o, &in);
+    tile_member *m = &g->members.data[k];
+    if (is_alone && m->carry_dim >= 0) {
+      tile_carry_place(s->arena, m, place.base / g->tile);
+    } else {
+      if (is_known[k]) region_align(s->maps, m->instruction, turns, &m->region);
+      tile_carry_split(s->arena, m, !is_alone && may_carry(g, m));
+      m->is_idle = !is_known[k];
+    }
+    for (int o = 0; o < m->instruction->operand_count && !m->is_idle; o++) {
+      const region_answer answer = add_operand(s, g, &place, turns, k, o, is_known);
       if (answer != REGION_FOUND) return answer;
-      if (m->operands[o] < 0) continue;
-      tile_member *of = &g->members.data[m->operands[o]];
-      if (is_known[m->operands[o]]) region_add(&of->region, &in, array_of(of->instruction));
-      else of->region = region_copy(s->arena, &in);
-      is_known[m->operands[o]] = true;
     }
   }
   return REGION_FOUND;
 }
 
-// Tiles at the borders, whose windows hang out, have regions of their own.
+region_answer tile_group_regions(tile_search *s, tile_group *g) { return find_regions(s, g, full_place(g), g->inside); }
+
+region_answer tile_group_regions_of_turn(tile_search *s, tile_group *g, int64_t turn) {
+  const region_dim place = {g->tile * turn, 0, turn < g->turns ? g->tile : g->remainder};
+  return find_regions(s, g, place, (region_turns){0, 0});
+}
+
+// Turns beside the loop, where windows hang out, have regions of their own.
 static bool has_border_tiles(tile_search *s, tile_group *g) {
-  for (int64_t turn = 0; turn <= g->turns; turn++) {
-    if (turn == g->inside.first) turn = g->inside.last + 1;
-    const int64_t size = turn < g->turns ? g->tile : g->remainder;
-    if (turn > g->turns || size == 0) break;
-    const region_dim place = {g->tile * turn, 0, size};
-    if (tile_group_regions(s, g, place, (region_turns){0, 0}) != REGION_FOUND) return false;
+  for (int64_t turn = g->first_turn; turn < g->turns + (g->remainder > 0); turn++) {
+    if (turn == g->inside.first) turn = g->inside.last;
+    else if (tile_group_regions_of_turn(s, g, turn) != REGION_FOUND) return false;
   }
   return true;
 }
@@ -429,7 +468,12 @@ static bool grow_tiles(tile_search *s, instruction *bottom, int dim, int64_t til
   s->maps->tile = tile;
   s->maps->multiple = 1;
   const int64_t size = tile_group_dim_size(bottom, dim);
-  *out = (tile_group){.bottom = bottom, .dim = dim, .tile = tile, .turns = size / tile, .remainder = size % tile};
+  *out = (tile_group){.bottom = bottom,
+                      .dim = dim,
+                      .tile = tile,
+                      .turns = size / tile,
+                      .remainder = size % tile,
+                      .may_carry = s->may_carry};
   set_outputs(s, out);
   growth g = {.search = s, .group = out, .most_stored = most_stored};
   // The first turn of a sum begins with the operation's own initial value.
@@ -444,8 +488,10 @@ static bool grow_tiles(tile_search *s, instruction *bottom, int dim, int64_t til
     out->inside = (region_turns){first, last};
     answer = grow(&g);
   }
-  if (answer != REGION_FOUND || (has_sum(out) && out->inside.first == 0) || !has_border_tiles(s, out)) return false;
-  if (tile_group_regions(s, out, tile_group_full(out), out->inside) != REGION_FOUND) return false;
+  if (answer != REGION_FOUND || (has_sum(out) && out->inside.first == 0)) return false;
+  out->first_turn = tile_carry_first_turn(out);
+  if (out->first_turn < -MOST_AHEAD || !has_border_tiles(s, out)) return false;
+  if (tile_group_regions(s, out) != REGION_FOUND) return false;
   take_over(s, out);
   return true;
 }
@@ -567,9 +613,23 @@ static void add_external_part(estimate *e, int member, int operand) {
   }
 }
 
-static void add_externals(estimate *e) {
-  for (int k = 0; k < e->group->members.size; k++)
-    for (int o = 0; o < e->group->members.data[k].instruction->operand_count; o++) add_external_part(e, k, o);
+// A library takes a part of another member's tile as a copy.
+static void add_member_part(estimate *e, int member, int operand) {
+  const tile_member *m = &e->group->members.data[member];
+  region in;
+  if (m->operands[operand] < 0 || !is_library(m->instruction)) return;
+  if (tile_group_operand(e->search, e->group, m, e->group->inside, operand, &in) != REGION_FOUND) return;
+  const tile_member *of = &e->group->members.data[m->operands[operand]];
+  if (!region_equal(&in, &of->region)) e->beside[step_of(e, member)].copied += region_bytes(of->instruction, &in);
+}
+
+static void add_operands(estimate *e) {
+  for (int k = 0; k < e->group->members.size; k++) {
+    for (int o = 0; o < e->group->members.data[k].instruction->operand_count; o++) {
+      add_external_part(e, k, o);
+      add_member_part(e, k, o);
+    }
+  }
 }
 
 static int64_t whole_bytes(const instruction *i) {
@@ -602,6 +662,22 @@ static void walk_result(const estimate *e, const tile_output *o, int64_t behind,
   *touched += out;
 }
 
+// What a producer's step takes of its tile. A library writes new rows alone, which then join those that were kept.
+static void walk_tile(tile_group *g, const tile_member *m, int64_t behind, int64_t *live, int64_t *touched) {
+  const int64_t all = region_bytes(m->instruction, &m->region);
+  if (m->carry_dim >= 0 && is_library(m->instruction)) {
+    const int64_t made = region_bytes(m->instruction, &m->computed);
+    raise(&g->operation_bytes, behind + made + all);
+    raise(&g->least_bytes, behind + made + all);
+    raise(&g->touched_bytes, 2 * all);
+    *live += made;
+    *touched += made;
+    return;
+  }
+  *live += all;
+  *touched += all + (m->carry_dim >= 0 ? all - region_bytes(m->instruction, &m->computed) : 0);
+}
+
 // Most of all steps: tiles that live, and what is read and written of other arrays.
 static void walk_steps(estimate *e) {
   tile_group *g = e->group;
@@ -623,8 +699,7 @@ static void walk_steps(estimate *e) {
     if (o && o->member == k) {
       walk_result(e, o, behind, &live, &touched);
     } else {
-      live += region_bytes(g->members.data[k].instruction, &g->members.data[k].region);
-      touched += region_bytes(g->members.data[k].instruction, &g->members.data[k].region);
+      walk_tile(g, &g->members.data[k], behind, &live, &touched);
     }
     raise(&g->least_bytes, live);
     raise(&g->operation_bytes, live + beside->copied + beside->resident);
@@ -641,7 +716,7 @@ static void count_work(tile_group *g) {
     const double once = work * (double)shape_element_count(array_of(i));
     whole += once;
     tiled += g->members.data[k].is_repeated ? once : 0;  // what is outside stays
-    const double elements = (double)region_elements(&g->members.data[k].region);
+    const double elements = (double)region_elements(&g->members.data[k].computed);
     const tile_output *o = tile_group_output(g, i);
     tiled += work * elements * (o && o->is_sum ? 1 : turns);
   }
@@ -656,7 +731,7 @@ void tile_group_estimate(tile_search *s, tile_group *g, int64_t across) {
                 .reader = arena_array(s->arena, int, count),
                 .beside = arena_array(s->arena, step_bytes, count + 1)};
   find_readers(&e);
-  add_externals(&e);
+  add_operands(&e);
   walk_steps(&e);
   count_work(g);
   int64_t whole = across + LOOP_BYTES;
@@ -667,6 +742,11 @@ void tile_group_estimate(tile_search *s, tile_group *g, int64_t across) {
   for (int k = 0; k < g->outputs.size; k++) {
     const instruction *x = g->outputs.data[k].instruction;
     if (plan_steps_is_temporary(s->steps, x)) whole += whole_bytes(x);
+  }
+  for (int k = 0; k < count; k++) {
+    if (g->members.data[k].carry_dim < 0) continue;
+    const region kept = tile_carry_kept(s->arena, &g->members.data[k]);
+    whole += region_bytes(g->members.data[k].instruction, &kept);
   }
   g->needed_bytes = whole + g->operation_bytes;
   g->least_bytes += whole;

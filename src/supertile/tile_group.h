@@ -14,11 +14,15 @@
 
 typedef struct tile_member {
   instruction *instruction;
-  int order;         // in the computation's post-order
-  bool is_stored;    // it is a step's result; others are computed within the step that reads them
-  bool is_repeated;  // it is needed outside, too
-  region region;     // of one turn
-  int *operands;     // by operand: the number of the member that gives its tile; < 0: it is read from outside
+  int order;          // in the computation's post-order
+  bool is_stored;     // it is a step's result; others are computed within the step that reads them
+  bool is_repeated;   // it is needed outside, too
+  region region;      // what there is of it in a turn
+  region computed;    // what of that the turn computes; the rest is what the turn before has left (tile_carry.h)
+  int carry_dim;      // along which it leaves rows for the next turn; -1: none
+  region_dim window;  // then its rows in turns of the loop
+  bool is_idle;       // the turn, which is none of the loop, computes nothing of it
+  int *operands;      // by operand: the number of the member that gives its tile; < 0: it is read from outside
 } tile_member;
 
 // A value that the loop leaves whole, cut into as many tiles as there are turns.
@@ -39,7 +43,9 @@ typedef struct tile_group {
   tile_output_list outputs;    // the bottom, and what else the loop leaves behind
   int64_t tile;                // elements of a full tile along it
   int64_t turns, remainder;    // full tiles, and elements of the last one (0: none)
+  int64_t first_turn;          // before the first tile there are turns that only compute what is kept
   region_turns inside;         // those that are one loop; the others are computed on their own
+  bool may_carry;              // turns keep rows for the next
   VEC(tile_member) members;    // consumers before producers
   instruction_list externals;  // what is read from outside, but for scalar constants
   instruction *taken_over;     // of them, that in whose memory the bottom is written; null: none
@@ -59,6 +65,7 @@ typedef struct tile_search {
   arena *arena;
   const plan_steps *steps;
   bool exact;                // sums keep their order
+  bool may_carry;            // turns may keep rows for the next
   bool may_repeat;           // what is needed outside, too, may be computed once more in the loop
   tile_output_list further;  // what a loop has to leave behind beside its bottom
   int64_t small_bytes;       // producers whose results take less stay outside: it would not help to cut them
@@ -83,10 +90,6 @@ bool tile_group_goes_on(const tile_group *g, const instruction *i, int operand);
 // The output that the instruction is; null: none.
 tile_output *tile_group_output(const tile_group *g, const instruction *i);
 
-// Says which tile is meant by what follows: `base + step * turn` and `size` along the dims that are cut.
-void tile_group_place(tile_group *g, region_dim place);
-region_dim tile_group_full(const tile_group *g);  // the place of full tiles
-
 // The region that member `member` needs of an operand.
 region_answer tile_group_operand(tile_search *s, const tile_group *g, const tile_member *m, region_turns turns,
                                  int operand, region *in);
@@ -95,8 +98,11 @@ region_answer tile_group_operand(tile_search *s, const tile_group *g, const tile
 // multiples of a number, with at most `most_stored` stored producers. False if there are no such tiles.
 bool tile_group_grow(tile_search *s, instruction *bottom, int dim, int64_t tile, int most_stored, tile_group *out);
 
-// Sets the regions of the members for the tile at the place.
-region_answer tile_group_regions(tile_search *s, tile_group *g, region_dim place, region_turns turns);
+// Sets the regions of the members for turns of the loop.
+region_answer tile_group_regions(tile_search *s, tile_group *g);
+
+// Sets them for one turn beside the loop. Members that it does not need are idle then.
+region_answer tile_group_regions_of_turn(tile_search *s, tile_group *g, int64_t turn);
 
 // `across`: bytes of temporaries that live while the loop runs and are none of its own.
 void tile_group_estimate(tile_search *s, tile_group *g, int64_t across);

@@ -1,8 +1,10 @@
 // What a piece of code computes is a tile; the loop's body is one, and so is each tile at a border, with numbers in the
-// place of the turn. All pieces write to the same memory, one after the other, and none reads what another wrote.
+// place of the turn. All pieces write to the same memory, one after the other, and none reads what another wrote, but
+// for rows that members keep from turn to turn.
 #include "supertile/tile_loop.h"
 
 #include "fuse/tile_loops.h"
+#include "supertile/tile_carry.h"
 #include "supertile/tile_operation.h"
 #include "supertile/tile_sum.h"
 
@@ -18,7 +20,8 @@ typedef struct piece {
   builder to;
   instruction *turn;     // s32; null: the tile's place is known
   ptr_map outside;       // external: its value in this computation
-  instruction **tiles;   // by member
+  instruction **tiles;   // by member; null: it has none in this turn
+  carried_rows *kept;    // by member: what it has of turns before
   instruction **values;  // of all outputs, one after the other, before the piece
   region_turns turns;
   bool is_first;           // of a sum: the piece that begins it
@@ -109,29 +112,38 @@ static instruction *operand_tile(piece *p, const tile_member *m, int k, const re
 
 // --- pieces
 
-static heddle_status compute(piece *p, region_dim at) {
+static heddle_status compute_member(piece *p, const tile_place *place, int k) {
+  const tile_member *m = &p->group->members.data[k];
+  if (m->instruction->opcode == HLO_GET_TUPLE_ELEMENT && m->operands[0] < 0) {
+    p->tiles[k] = slice_of_external(p, m->instruction, &m->region);
+    return status_ok();
+  }
+  instruction **operands = arena_array(p->search->arena, instruction *, m->instruction->operand_count);
+  for (int o = 0; o < m->instruction->operand_count; o++) {
+    region in;
+    if (tile_group_operand(p->search, p->group, m, p->turns, o, &in) != REGION_FOUND)
+      return status_at(HEDDLE_INTERNAL, m->instruction->where, "an operand's tile has no region");
+    operands[o] = operand_tile(p, m, o, &in);
+  }
+  p->tiles[k] = tile_operation_make(place, m->instruction, &m->computed, operands);
+  return status_ok();
+}
+
+// The tiles of all members, whose regions are known.
+static heddle_status compute(piece *p) {
   tile_group *g = p->group;
-  if (tile_group_regions(p->search, g, at, p->turns) != REGION_FOUND)
-    return status_at(HEDDLE_INTERNAL, g->bottom->where, "a tile of " STR_FMT " has no region",
-                     STR_ARG(g->bottom->name));
   p->tiles = arena_array(p->search->arena, instruction *, g->members.size);
   const tile_place place = place_of(p);
   for (int k = g->members.size; k-- > 0;) {
     const tile_member *m = &g->members.data[k];
-    if (m->instruction->opcode == HLO_GET_TUPLE_ELEMENT && m->operands[0] < 0) {
-      p->tiles[k] = slice_of_external(p, m->instruction, &m->region);
-      continue;
-    }
-    instruction **operands = arena_array(p->search->arena, instruction *, m->instruction->operand_count);
-    for (int o = 0; o < m->instruction->operand_count; o++) {
-      region in;
-      if (tile_group_operand(p->search, g, m, p->turns, o, &in) != REGION_FOUND)
-        return status_at(HEDDLE_INTERNAL, m->instruction->where, "an operand's tile has no region");
-      operands[o] = operand_tile(p, m, o, &in);
-    }
-    p->tiles[k] = tile_operation_make(&place, m->instruction, &m->region, operands);
+    if (!m->is_idle) TRY(compute_member(p, &place, k));
+    if (m->carry_dim >= 0) p->tiles[k] = tile_carry_join(&p->to, m, &p->kept[k], p->tiles[k]);
   }
   return status_ok();
+}
+
+static heddle_status no_region(const tile_group *g) {
+  return status_at(HEDDLE_INTERNAL, g->bottom->where, "a tile of " STR_FMT " has no region", STR_ARG(g->bottom->name));
 }
 
 // --- values
@@ -163,18 +175,33 @@ static instruction *write_tile(const piece *p, const tile_output *o, int k, inst
 static void write_tiles(const piece *p, instruction **values) {
   for (int k = 0; k < p->group->outputs.size; k++) {
     const tile_output *o = &p->group->outputs.data[k];
-    for (int v = 0; v < value_count(o); v++, values++) *values = write_tile(p, o, v, *values);
+    for (int v = 0; v < value_count(o); v++, values++)
+      if (!p->group->members.data[o->member].is_idle) *values = write_tile(p, o, v, *values);
   }
 }
 
-static heddle_status add_lone_tile(tile_search *s, tile_group *g, int64_t turn, instruction **values) {
-  piece p = {.search = s, .group = g, .to = builder_for(g->bottom), .values = values, .is_first = turn == 0};
+// What members have behind a turn is there for the next.
+static void keep_tiles(const piece *p) {
+  for (int k = 0; k < p->group->members.size; k++) {
+    const tile_member *m = &p->group->members.data[k];
+    if (m->carry_dim < 0) continue;
+    const region_dim *rows = &m->region.dims[m->carry_dim];
+    p->kept[k] = (carried_rows){p->tiles[k], rows->base, rows->size};
+  }
+}
+
+static heddle_status add_lone_tile(tile_search *s, tile_group *g, int64_t turn, instruction **values,
+                                   carried_rows *kept) {
+  piece p = {
+      .search = s, .group = g, .to = builder_for(g->bottom), .values = values, .kept = kept, .is_first = turn == 0};
   for (int k = 0; k < g->externals.size; k++) {
     instruction *x = g->externals.data[k];
     ptr_map_put(s->arena, &p.outside, x, x == g->taken_over ? values[0] : x);
   }
-  TRY(compute(&p, (region_dim){g->tile * turn, 0, turn < g->turns ? g->tile : g->remainder}));
+  if (tile_group_regions_of_turn(s, g, turn) != REGION_FOUND) return no_region(g);
+  TRY(compute(&p));
   write_tiles(&p, values);
+  keep_tiles(&p);
   return status_ok();
 }
 
@@ -189,7 +216,32 @@ static computation *make_condition(const builder *b, const shape *state, int64_t
   return c;
 }
 
-// State: the turn, the values, the externals. What is taken over is a value.
+// The rows that a turn begins with, of those that were kept; then those that it leaves. They stand in `elements`, by
+// member that carries.
+static void begin_with_kept(const tile_group *g, int64_t turn, instruction **elements, carried_rows *kept) {
+  for (int k = 0; k < g->members.size; k++) {
+    const tile_member *m = &g->members.data[k];
+    if (m->carry_dim >= 0)
+      kept[k] = (carried_rows){*elements++, m->window.base + m->window.step * turn, tile_carry_rows(m)};
+  }
+}
+
+static void slice_kept(const tile_group *g, const builder *to, int64_t turn, const carried_rows *kept,
+                       instruction **elements) {
+  for (int k = 0; k < g->members.size; k++) {
+    const tile_member *m = &g->members.data[k];
+    if (m->carry_dim >= 0)
+      *elements++ = tile_carry_slice(to, m, &kept[k], m->window.base + m->window.step * turn, tile_carry_rows(m));
+  }
+}
+
+static int carried_count(const tile_group *g) {
+  int count = 0;
+  for (int k = 0; k < g->members.size; k++) count += g->members.data[k].carry_dim >= 0;
+  return count;
+}
+
+// State: the turn, the values, the rows that are kept, the externals. What is taken over is a value.
 static heddle_status make_body(tile_search *s, tile_group *g, const builder *b, const shape *state,
                                const instruction_list *externals, computation **out) {
   computation *c = *out = module_add_computation(b->computation->module, STR("tile_body"));
@@ -197,30 +249,37 @@ static heddle_status make_body(tile_search *s, tile_group *g, const builder *b, 
   instruction *state_in = computation_add_parameter(c, 0, STR("state"), state);
   instruction **elements = arena_array(s->arena, instruction *, state->tuple_size);
   for (int k = 0; k < state->tuple_size; k++) elements[k] = builder_element(&p.to, state_in, k);
-  const int count = value_count_of_all(g);
+  const int count = value_count_of_all(g), carried = carried_count(g);
   for (int k = 0; k < externals->size; k++)
-    ptr_map_put(s->arena, &p.outside, externals->data[k], elements[1 + count + k]);
+    ptr_map_put(s->arena, &p.outside, externals->data[k], elements[1 + count + carried + k]);
   if (g->taken_over) ptr_map_put(s->arena, &p.outside, g->taken_over, elements[1]);
   p.turn = elements[0];
   p.values = elements + 1;
-  TRY(compute(&p, tile_group_full(g)));
+  p.kept = arena_array(s->arena, carried_rows, g->members.size);
+  begin_with_kept(g, 0, elements + 1 + count, p.kept);
+  TRY(compute(&p));
   write_tiles(&p, elements + 1);
+  keep_tiles(&p);
+  slice_kept(g, &p.to, 1, p.kept, elements + 1 + count);
   elements[0] = builder_binary(&p.to, HLO_ADD, p.turn, builder_scalar_int(&p.to, DTYPE_S32, 1));
   computation_set_root(c, builder_tuple(&p.to, state->tuple_size, elements));
   return status_ok();
 }
 
-static heddle_status add_loop(tile_search *s, tile_group *g, instruction **values, computation **body) {
+static heddle_status add_loop(tile_search *s, tile_group *g, instruction **values, carried_rows *kept,
+                              computation **body) {
   const builder b = builder_for(g->bottom);
-  const int count = value_count_of_all(g);
+  const int count = value_count_of_all(g), carried = carried_count(g);
+  if (tile_group_regions(s, g) != REGION_FOUND) return no_region(g);
   instruction_list externals = {0};
   for (int k = 0; k < g->externals.size; k++)
     if (g->externals.data[k] != g->taken_over) vec_push(s->arena, &externals, g->externals.data[k]);
-  const int size = 1 + count + externals.size;
+  const int size = 1 + count + carried + externals.size;
   instruction **elements = arena_array(s->arena, instruction *, size);
   elements[0] = builder_scalar_int(&b, DTYPE_S32, g->inside.first);
   for (int k = 0; k < count; k++) elements[1 + k] = values[k];
-  for (int k = 0; k < externals.size; k++) elements[1 + count + k] = externals.data[k];
+  slice_kept(g, &b, g->inside.first, kept, elements + 1 + count);
+  for (int k = 0; k < externals.size; k++) elements[1 + count + carried + k] = externals.data[k];
   instruction *state = builder_tuple(&b, size, elements);
   computation *called[2];
   TRY(make_body(s, g, &b, state->shape, &externals, &called[1]));
@@ -230,6 +289,8 @@ static heddle_status add_loop(tile_search *s, tile_group *g, instruction **value
   *body = called[1];
   tile_loops_mark(loop);
   for (int k = 0; k < count; k++) values[k] = builder_element(&b, loop, 1 + k);
+  for (int k = 0; k < carried; k++) elements[k] = builder_element(&b, loop, 1 + count + k);
+  begin_with_kept(g, g->inside.last + 1, elements, kept);
   return status_ok();
 }
 
@@ -253,12 +314,13 @@ heddle_status tile_loop_make(tile_search *s, tile_group *g, computation **body) 
   const builder b = builder_for(g->bottom);
   instruction **values = arena_array(s->arena, instruction *, value_count_of_all(g));
   allocate_all(&b, g, values);
-  for (int64_t turn = 0; turn < g->inside.first; turn++) TRY(add_lone_tile(s, g, turn, values));
+  carried_rows *kept = arena_array(s->arena, carried_rows, g->members.size);
+  for (int64_t turn = g->first_turn; turn < g->inside.first; turn++) TRY(add_lone_tile(s, g, turn, values, kept));
   const bool is_loop = g->inside.last > g->inside.first;
   *body = NULL;
-  if (is_loop) TRY(add_loop(s, g, values, body));
+  if (is_loop) TRY(add_loop(s, g, values, kept, body));
   for (int64_t turn = is_loop ? g->inside.last + 1 : g->inside.first; turn < g->turns + (g->remainder > 0); turn++)
-    TRY(add_lone_tile(s, g, turn, values));
+    TRY(add_lone_tile(s, g, turn, values, kept));
   for (int k = 0; k < g->outputs.size; k++) {
     builder_replace_values(&b, g->outputs.data[k].instruction, values);
     values += value_count(&g->outputs.data[k]);
