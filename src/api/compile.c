@@ -15,6 +15,7 @@
 #include "lhlo/build.h"
 #include "lhlo/loop_alternation.h"
 #include "lhlo/profile.h"
+#include "rt/device_types.h"
 #include "supertile/supertile.h"
 #include "target/code_generators.h"
 
@@ -157,8 +158,9 @@ static heddle_status join_images(compilation *c) {
 static heddle_status make_program(compilation *c) {
   TRY(join_images(c));
   const compiled *out = c->out;
-  return program_build(c->arena, out->plan, out->source, &out->kernels, out->image_count, out->images,
-                       &c->out->program);
+  TRY(program_build(c->arena, out->plan, out->source, &out->kernels, out->image_count, out->images, &c->out->program));
+  c->out->program.streams = c->options->streams;
+  return status_ok();
 }
 
 // Native code becomes this process's; what the simulator executes is its own.

@@ -41,6 +41,7 @@ typedef struct compile_options {
   const target_description *target;         // null: this machine's CPU, with `threads`
   const kept_fusions_report *keep_fusions;  // fusions of the program stay as they are; null: they are formed anew
   const pass *const *hlo_passes;            // these HLO passes, which end with null; null: the pipeline
+  int streams;                              // program.streams
   memory_limit limit;                       // that the program keeps to while it runs; none: it takes what is fastest
   text *tiling;                             // what was tiled to keep to the limit; may be null
   pass_control *control;                    // who watches the passes over HLO and MLIR, and how many run; may be null

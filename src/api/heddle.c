@@ -17,7 +17,7 @@
 #include "import/import.h"
 #include "prog/program_file.h"
 #include "rt/cancellation.h"
-#include "rt/device_type.h"
+#include "rt/device_types.h"
 
 static heddle_status check_parameters(arena *a, const program *p, int count, const shape *const *given) {
   const shape **wanted = arena_array(a, const shape *, p->parameter_count);
@@ -87,7 +87,7 @@ static heddle_status result_dims(const heddle_program *program, const int64_t *c
 static heddle_status choose_platform(const char *name, compile_options *options) {
   if (!name) return status_ok();
   target_kind platform;
-  TRY(device_type_platform(name, &platform));
+  TRY(device_types_platform(name, &platform));
   options->runs = platform != TARGET_CPU;
   if (platform == TARGET_VULKAN) options->target = target_vulkan();
   return status_ok();
@@ -172,7 +172,7 @@ static heddle_status compile_guarded(compilation *c, const heddle_compile_option
 static heddle_status check_platform(const char *name, const heddle_program *p) {
   if (!name) return status_ok();
   target_kind wanted;
-  TRY(device_type_platform(name, &wanted));
+  TRY(device_types_platform(name, &wanted));
   if (wanted == p->callable.program->device) return status_ok();
   return status_error(HEDDLE_INVALID, "found the platform %s, but the program was saved for %s",
                       target_kind_name(wanted), heddle_program_platform(p));

@@ -18,6 +18,8 @@ enum { PROGRAM_MAX_RANK = 64 };
 // Thunks nested deeper than this, and more of them than this in all, are refused.
 enum { PROGRAM_MAX_DEPTH = 256, PROGRAM_MAX_THUNKS = 10000000 };
 
+enum { PROGRAM_MOST_STREAMS = 16 };
+
 // An array as callers see it: row-major, in elements of dtypes[type].bytes. In the program's memory `minor_to_major`
 // orders it, and types narrower than a byte are packed, the element with the lower index in the lower bits.
 typedef struct program_shape {
@@ -253,6 +255,7 @@ typedef struct program {
   int allocation_count;
   const program_allocation *allocations;
   int64_t temporary_bytes;  // of the one temporary allocation, 0 if there is none
+  int streams;              // of a device, that thunks run on side by side; 0: as many as it has, 1: in order
   int64_t memory_limit;     // bytes that temporaries and what a thunk touches may take; 0: none. Thunks run in order.
   int slice_count;
   const program_slice *slices;

@@ -103,6 +103,7 @@ static void print_memory(text *out, const program *p) {
     text_putc(out, '\n');
   }
   text_printf(out, "  temporary bytes %" PRId64 "\n", p->temporary_bytes);
+  if (p->streams > 0) text_printf(out, "  streams %d\n", p->streams);
   if (p->memory_limit > 0) text_printf(out, "  memory limit %" PRId64 " bytes\n", p->memory_limit);
   for (int k = 0; k < p->slice_count; k++)
     text_printf(out, "  slice %d: allocation %d from %" PRId64 ", %" PRId64 " bytes%s\n", k, p->slices[k].allocation,

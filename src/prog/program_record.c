@@ -255,6 +255,7 @@ static const record_field program_fields_table[] = {
     LIST(program, LIST, nodes, node_count, .type = &node_type),
     LIST(program, LIST, allocations, allocation_count, .type = &allocation_type),
     FIELD(program, INT64, temporary_bytes),
+    FIELD(program, INT, streams),
     FIELD(program, INT64, memory_limit),
     LIST(program, LIST, slices, slice_count, .type = &slice_type),
     LIST(program, LIST, kernels, kernel_count, .type = &kernel_type),

@@ -52,7 +52,8 @@ typedef struct run_context {
   void *launch_user;
   const device_type *device;       // that kernels run on and arrays lie on; null: the host
   void *loaded;                    // the program there
-  int *run_count;                  // of launches, while thunks are prepared
+  int streams;                     // of it
+  int *batch_count;                // while thunks are prepared: numbers of batches (rt/device_type.h) given so far
   int threads;                     // that one run may use
   profile_fn profile;              // null: nobody looks
   profile_start_fn profile_start;  // null: nobody looks before

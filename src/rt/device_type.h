@@ -7,39 +7,48 @@
 
 #include "base/status.h"
 #include "base/str.h"
-#include "prog/program.h"
+#include "rt/conflicts.h"
 
 typedef struct device_launch {
   int kernel;
   const int *buffers;  // slices of the program
-  int read_count, write_count;
-  const int *reads, *writes;  // the same, by what is done to them
+  touched touches;     // the same, by what is done to them
 } device_launch;
+
+// Launches that a stream takes at once.
+typedef struct device_batch {
+  int number;  // among the program's batches: a batch has the same launches each time
+  int stream;
+  int count;
+  const device_launch *launches;
+  int wait_count;
+  const int *waits;  // numbers of batches of other streams that have to end first, submitted before
+} device_batch;
 
 typedef struct device_type {
   // A line for each device there is: "vulkan 0: NAME, …". Fails where there is none.
   heddle_status (*list)(text *out);
-  // Makes the program's kernels and constants ready, once; `programs` are what the calls below take. Launches that
-  // follow one another with nothing of the host's between them are a run, of which there are `run_count`.
-  heddle_status (*load)(const program *p, int run_count, void **loaded);
+  // Makes the program's kernels and constants ready, once; `loaded` is what the calls below take.
+  heddle_status (*load)(const program *p, void **loaded);
+  // How many streams the program runs on, which may have asked for so many (program.streams).
+  int (*streams)(const void *loaded);
   void (*unload)(void *loaded);  // all frames must be gone
   // Asked before a run: HEDDLE_DEVICE_FAILED in a child of the process that loaded the program, since a fork copies no
   // device. The calls that free are for such a child, too.
   heddle_status (*check)(const void *loaded);
-  // Memory for one run of the program at a time; allocations[i] receives where the host finds allocation i.
-  heddle_status (*create_frame)(void *loaded, char **allocations, void **frame);
+  // Memory for one run of the program at a time, which has so many batches; allocations[i] receives where the host
+  // finds allocation i.
+  heddle_status (*create_frame)(void *loaded, int batch_count, char **allocations, void **frame);
   void (*destroy_frame)(void *loaded, void *frame);
-  // Starts the launches, those that touch the same bytes one after the other, and waits for them. A run has the same
-  // launches each time.
-  heddle_status (*launch)(void *loaded, void *frame, int run, int count, const device_launch *launches);
+  // Starts the launches, those that touch the same bytes one after the other, behind earlier batches of the stream and
+  // those that it waits for. A batch is submitted again only when it has ended.
+  heddle_status (*submit)(void *loaded, void *frame, const device_batch *b);
+  // Waits until these batches have ended, and all before them on their streams.
+  heddle_status (*wait)(void *loaded, void *frame, int count, const int *batches);
+  // Waits until all that was submitted has ended.
+  heddle_status (*finish)(void *loaded, void *frame);
+  // Whether nothing of the frame runs any more, as far as the device can be asked; else it is for no other run.
+  bool (*is_idle)(const void *frame);
 } device_type;
-
-extern const device_type *const device_types[TARGET_KIND_COUNT];  // null: the host
-
-// What a caller calls a platform that programs can run on: "cpu", "vulkan"; case does not matter. HEDDLE_INVALID, with
-// the names there are, for others and for null.
-heddle_status device_type_platform(const char *name, target_kind *out);
-// A line for each device of the platform: HEDDLE_DEVICE_FAILED, with the reason, where there is none.
-heddle_status device_type_list(target_kind platform, text *out);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/call.h"
 #include "base/guard.h"
 #include "rt/device_group.h"
+#include "rt/device_types.h"
 #include "rt/memory.h"
 #include "rt/program_check.h"
 #include "rt/thunk_types.h"
@@ -35,12 +36,11 @@ static heddle_status prepare(void *argument) {
   kernel_fn *entries = arena_array(a, kernel_fn, p->kernel_count);
   for (int i = 0; i < p->kernel_count; i++) entries[i] = made->entries[i];
   e->context.entries = entries;
-  e->context.device = device_types[p->device];
-  int run_count = 0;
-  e->context.run_count = &run_count;
-  heddle_status s = sequence_create(a, &e->context, &p->entry, &e->entry);
-  e->context.run_count = NULL;
-  if (status_is_ok(s) && e->context.device) s = e->context.device->load(p, run_count, &e->context.loaded);
+  const device_type *device = e->context.device = device_types[p->device];
+  heddle_status s = device ? device->load(p, &e->context.loaded) : status_ok();
+  if (status_is_ok(s) && device) e->context.streams = device->streams(e->context.loaded);
+  e->context.batch_count = &e->frames.batch_count;
+  if (status_is_ok(s)) s = sequence_create(a, &e->context, &p->entry, &e->entry);
   e->frames.context = &e->context;
   e->frames.scratch_bytes = e->entry ? sequence_scratch_bytes(e->entry) : 0;
   e->arena = a;
@@ -77,7 +77,7 @@ heddle_status executable_create(const program *p, const kernel_fn *entries, int 
 void executable_destroy(executable *e) {
   if (!e) return;
   frame_release_all(&e->frames);
-  if (e->context.device) e->context.device->unload(e->context.loaded);
+  if (e->context.loaded) e->context.device->unload(e->context.loaded);
   sequence_release(e->entry);
   arena_destroy(e->arena);
   free(e);

@@ -23,7 +23,7 @@ static heddle_status allocate(const frame_pool *pool, frame_memory *m) {
   const program *p = c->program;
   if (pool->scratch_bytes) m->frame.scratch = buffer_allocate((size_t)pool->scratch_bytes);
   if (pool->scratch_bytes && !m->frame.scratch) return no_memory(pool);
-  if (c->device) return c->device->create_frame(c->loaded, m->allocations, &m->frame.device_frame);
+  if (c->device) return c->device->create_frame(c->loaded, pool->batch_count, m->allocations, &m->frame.device_frame);
   if (p->temporary_bytes) m->temporary = buffer_allocate((size_t)p->temporary_bytes);
   if (p->temporary_bytes && !m->temporary) return no_memory(pool);
   for (int i = 0; i < p->allocation_count; i++) {
@@ -64,7 +64,9 @@ heddle_status frame_take(frame_pool *p, frame_memory **out) {
 }
 
 void frame_give(frame_pool *p, frame_memory *m) {
-  for (int i = 0; i < FRAME_SLOTS; i++) {
+  const device_type *device = p->context->device;
+  const bool is_idle = !device || device->is_idle(m->frame.device_frame);
+  for (int i = 0; i < FRAME_SLOTS && is_idle; i++) {
     frame_memory *none = NULL;
     if (atomic_compare_exchange_strong_explicit(&p->slots[i], &none, m, memory_order_release, memory_order_relaxed))
       return;

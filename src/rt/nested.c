@@ -28,6 +28,8 @@ void nested_release(thunk *t) {
   for (int i = 0; i < t->from->sequence_count; i++) sequence_release(bodies[i]);
 }
 
+const sequence *nested_sequence(const thunk *t, int number) { return ((sequence *const *)t->state)[number]; }
+
 heddle_status nested_execute(const thunk *t, int number, const run_frame *f) {
   TRY(call_check());  // a sequence without steps does not ask
   sequence *const *bodies = t->state;

@@ -8,6 +8,7 @@
 // run, as far as one can tell.
 heddle_status nested_prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t, double trips);
 void nested_release(thunk *t);
+const sequence *nested_sequence(const thunk *t, int number);
 heddle_status nested_execute(const thunk *t, int number, const run_frame *f);  // sequence `number`, once
 
 #endif

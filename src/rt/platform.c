@@ -1,7 +1,7 @@
 // The public call that says which devices there are (include/heddle/runtime.h).
 #include "base/guard.h"
 #include "heddle/runtime.h"
-#include "rt/device_type.h"
+#include "rt/device_types.h"
 #include "rt/text_copy.h"
 
 typedef struct listing {
@@ -12,9 +12,9 @@ typedef struct listing {
 static heddle_status list(void *argument) {
   listing *l = argument;
   target_kind platform;
-  TRY(device_type_platform(l->platform, &platform));
+  TRY(device_types_platform(l->platform, &platform));
   text made = {0};
-  heddle_status s = device_type_list(platform, &made);
+  heddle_status s = device_types_list(platform, &made);
   if (status_is_ok(s)) s = text_copy_give(&made, &l->out);
   text_free(&made);
   return s;

@@ -139,6 +139,9 @@ static heddle_status check_allocation(const program *p, int number) {
 static heddle_status check_memory(const program *p) {
   if (p->temporary_bytes < 0 || p->memory_limit < 0)
     return status_error(HEDDLE_INVALID, "the program has a negative size");
+  if (p->streams < 0 || p->streams > PROGRAM_MOST_STREAMS)
+    return status_error(HEDDLE_INVALID, "the program asks for %d streams, wanted 0 to %d", p->streams,
+                        PROGRAM_MOST_STREAMS);
   int64_t total = 0;
   int arenas = 0;
   for (int i = 0; i < p->allocation_count; i++) {

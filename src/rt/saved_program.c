@@ -9,6 +9,7 @@
 #include "base/guard.h"
 #include "base/pool.h"
 #include "link/link.h"
+#include "rt/device_types.h"
 #include "rt/program_check.h"
 
 struct saved_program {

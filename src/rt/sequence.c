@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/pool.h"
 #include "rt/cost.h"
-#include "rt/launch_runs.h"
+#include "rt/device_steps.h"
 #include "rt/thunk_schedule.h"
 #include "rt/thunk_types.h"
 #include "rt/thunk_work.h"
@@ -16,7 +16,7 @@ struct sequence {
   thunk *thunks;
   int prepared;  // thunks that have to be released
   thunk_schedule schedule;
-  launch_runs launches;  // of a device
+  device_steps steps;  // on a device
   int64_t scratch_bytes;
   double cost;
   bool is_serial, has_effects;
@@ -73,10 +73,10 @@ heddle_status sequence_create(arena *a, const run_context *context, const progra
     *out = NULL;
     return status;
   }
-  // Side by side thunks would take more memory than one after the other. A device has a queue of its own.
-  const bool is_in_order = context->program->memory_limit > 0 || context->device;
+  // Side by side thunks would take more memory than one after the other. A device has streams for that.
+  const bool is_in_order = context->program->memory_limit > 0 || context->device || context->program->streams == 1;
   thunk_schedule_make(a, context->program, from->count, s->thunks, is_in_order ? 1 : context->threads, &s->schedule);
-  if (context->device) launch_runs_make(a, context, from->count, s->thunks, &s->launches);
+  if (context->device) device_steps_make(a, context, from, s->thunks, &s->steps);
   place_scratch(s);
   add_up(s, from->count);
   return status_ok();
@@ -96,6 +96,10 @@ int sequence_step_count(const sequence *s) { return s->schedule.step_count; }
 
 int sequence_step_size(const sequence *s, int step) {
   return s->schedule.steps[step].end - s->schedule.steps[step].begin;
+}
+
+const thunk *sequence_step_thunk(const sequence *s, int step, int number) {
+  return &s->thunks[s->schedule.order[s->schedule.steps[step].begin + number]];
 }
 
 // --- run
@@ -162,23 +166,41 @@ static heddle_status execute_parallel(const sequence *s, const thunk_schedule_st
   return w.status;
 }
 
-// On a device thunks run as they are listed, launches together unless somebody wants to see each.
-static heddle_status execute_on_device(const sequence *s, const run_frame *f) {
+static heddle_status execute_step(const sequence *s, const device_step *step, const run_frame *f) {
   const run_context *c = f->context;
-  const bool is_watched = c->profile != NULL;
-  for (int i = 0, next = 0; i < s->prepared; i++) {
+  const int first = step->thunks[0];
+  if (step->batch.count)
+    return status_context(c->device->submit(c->loaded, f->device_frame, &step->batch),
+                          "while running kernels from %s on", text_or_none(s->thunks[first].from->name));
+  if (step->batch.wait_count)
+    TRY(c->device->wait(c->loaded, f->device_frame, step->batch.wait_count, step->batch.waits));
+  return execute(&s->thunks[first], f);
+}
+
+static heddle_status execute_steps(const sequence *s, const run_frame *f) {
+  const run_context *c = f->context;
+  for (int i = 0; i < s->steps.count; i++) {
     TRY(call_check());
-    const launch_run *run = next < s->launches.count ? &s->launches.runs[next] : NULL;
-    if (!run || run->begin != i || is_watched) {
-      TRY(execute(&s->thunks[i], f));
-      continue;
-    }
-    TRY(status_context(c->device->launch(c->loaded, f->device_frame, run->number, run->count, run->launches),
-                       "while running kernels from %s on", text_or_none(s->thunks[i].from->name)));
-    i += run->count - 1;
-    next++;
+    TRY(execute_step(s, &s->steps.steps[i], f));
+  }
+  return c->device->wait(c->loaded, f->device_frame, s->steps.last_count, s->steps.lasts);
+}
+
+// One after the other, for somebody who wants to see each.
+static heddle_status execute_listed(const sequence *s, const run_frame *f) {
+  for (int i = 0; i < s->prepared; i++) {
+    TRY(call_check());
+    TRY(execute(&s->thunks[i], f));
   }
   return status_ok();
+}
+
+// After an error, too, the device is left when it has ended.
+static heddle_status execute_on_device(const sequence *s, const run_frame *f) {
+  const run_context *c = f->context;
+  heddle_status status = c->profile ? execute_listed(s, f) : execute_steps(s, f);
+  if (!status_is_ok(status)) heddle_status_free(c->device->finish(c->loaded, f->device_frame));
+  return status;
 }
 
 heddle_status sequence_execute(const sequence *s, const run_frame *f) {

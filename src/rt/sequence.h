@@ -26,5 +26,6 @@ bool sequence_has_effects(const sequence *s);  // see thunk
 // For reports and tests: steps run one after another; each is one thunk or a parallel step of several.
 int sequence_step_count(const sequence *s);
 int sequence_step_size(const sequence *s, int step);
+const thunk *sequence_step_thunk(const sequence *s, int step, int number);
 
 #endif

@@ -1,11 +1,11 @@
-// Launches a kernel on a device with a queue of its own. Where several follow one another the sequence hands them over
-// together (rt/launch_runs.h); one alone is a run of its own.
-#include "rt/launch_runs.h"
+// Launches a kernel on a device with a queue of its own. A sequence hands over many together (rt/device_steps.h); one
+// that is to be seen alone is a batch of its own.
+#include "rt/device_steps.h"
 #include "rt/thunk_types.h"
 
 typedef struct dispatch {
   device_launch launch;
-  int run;
+  device_batch batch;
 } dispatch;
 
 static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
@@ -15,13 +15,8 @@ static heddle_status prepare(arena *a, const run_context *context, const program
   if (image < 0 || image >= p->image_count || p->images[image].format != PROGRAM_SPIRV)
     return status_error(HEDDLE_INVALID, "kernel %s has no code for the device", p->kernels[launch->kernel].entry);
   dispatch *d = arena_new(a, dispatch);
-  d->launch = (device_launch){.kernel = launch->kernel,
-                              .buffers = launch->buffers,
-                              .read_count = from->read_count,
-                              .reads = from->reads,
-                              .write_count = from->write_count,
-                              .writes = from->writes};
-  d->run = (*context->run_count)++;
+  d->launch = (device_launch){.kernel = launch->kernel, .buffers = launch->buffers, .touches = touched_by(from)};
+  d->batch = (device_batch){.number = (*context->batch_count)++, .count = 1, .launches = &d->launch};
   t->state = d;
   t->is_serial = true;
   return status_ok();
@@ -30,7 +25,8 @@ static heddle_status prepare(arena *a, const run_context *context, const program
 static heddle_status execute(const thunk *t, const run_frame *f) {
   const dispatch *d = t->state;
   const run_context *c = f->context;
-  return c->device->launch(c->loaded, f->device_frame, d->run, 1, &d->launch);
+  TRY(c->device->submit(c->loaded, f->device_frame, &d->batch));
+  return c->device->wait(c->loaded, f->device_frame, 1, &d->batch.number);
 }
 
 const device_launch *thunk_dispatch_launch(const thunk *t) {

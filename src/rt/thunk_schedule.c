@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
+#include "rt/conflicts.h"
 #include "rt/cost.h"
 
 enum { BLOCK = 128 };
@@ -32,26 +33,10 @@ typedef struct scheduling {
 
 // --- what waits for what
 
-static bool overlap(const scheduling *s, int left, int right) {
-  const program_slice *l = &s->program->slices[left], *r = &s->program->slices[right];
-  return l->allocation == r->allocation && l->bytes && r->bytes && l->offset < r->offset + r->bytes &&
-         r->offset < l->offset + l->bytes;
-}
-
-static bool any_overlap(const scheduling *s, int left_count, const int *left, int right_count, const int *right) {
-  for (int i = 0; i < left_count; i++)
-    for (int k = 0; k < right_count; k++)
-      if (overlap(s, left[i], right[k])) return true;
-  return false;
-}
-
-// Whether one of them writes what the other reads or writes, or both have effects.
+// Whether they touch the same bytes, or both have effects.
 static bool has_to_wait(const scheduling *s, const thunk *later, const thunk *earlier) {
-  const program_thunk *l = later->from, *e = earlier->from;
-  return (later->has_effects && earlier->has_effects) ||
-         any_overlap(s, l->read_count, l->reads, e->write_count, e->writes) ||
-         any_overlap(s, l->write_count, l->writes, e->write_count, e->writes) ||
-         any_overlap(s, l->write_count, l->writes, e->read_count, e->reads);
+  const touched now = touched_by(later->from), before = touched_by(earlier->from);
+  return (later->has_effects && earlier->has_effects) || conflicts_between(s->program, &now, &before);
 }
 
 // --- blocks

@@ -18,7 +18,8 @@ typedef struct candidate {
   VkPhysicalDeviceProperties properties;
   vulkan_features features;
   uint64_t largest_block;
-  uint32_t queue_family, memory_type;
+  uint32_t queue_family, queue_count, memory_type;
+  bool has_timelines;
   const char *extensions[MOST_EXTENSIONS];  // to be enabled
   uint32_t extension_count;
   const char *lack;  // what it cannot be used without; null: nothing
@@ -32,6 +33,7 @@ typedef struct feature_chain {
   VkPhysicalDeviceShaderFloat16Int8Features int8;
   VkPhysicalDeviceShaderAtomicInt64Features atomics;
   VkPhysicalDeviceBufferDeviceAddressFeatures addresses;
+  VkPhysicalDeviceTimelineSemaphoreFeatures timelines;
 } feature_chain;
 
 typedef struct extension {
@@ -49,6 +51,8 @@ static const extension extensions[] = {
      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_INT64_FEATURES},
     {VK_KHR_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME, offsetof(feature_chain, addresses),
      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES},
+    {VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME, offsetof(feature_chain, timelines),
+     VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES},
 };
 
 enum { EXTENSION_COUNT = sizeof extensions / sizeof *extensions };
@@ -135,16 +139,18 @@ static bool find_memory(const vulkan_functions *f, candidate *c) {
   return best > 0;
 }
 
-static bool find_queue(const vulkan_functions *f, candidate *c) {
+// The family that has most queues for kernels, the first of several.
+static bool find_queues(const vulkan_functions *f, candidate *c) {
   VkQueueFamilyProperties families[32];
   uint32_t count = sizeof families / sizeof *families;
   f->GetPhysicalDeviceQueueFamilyProperties(c->physical, &count, families);
+  c->queue_count = 0;
   for (uint32_t k = 0; k < count; k++) {
-    if (!(families[k].queueFlags & VK_QUEUE_COMPUTE_BIT)) continue;
+    if (!(families[k].queueFlags & VK_QUEUE_COMPUTE_BIT) || families[k].queueCount <= c->queue_count) continue;
     c->queue_family = k;
-    return true;
+    c->queue_count = families[k].queueCount;
   }
-  return false;
+  return c->queue_count > 0;
 }
 
 static const char *lack_of(const vulkan_functions *f, candidate *c) {
@@ -152,7 +158,7 @@ static const char *lack_of(const vulkan_functions *f, candidate *c) {
   if (!c->features.int64) return "has no integers of 64 bits";
   if (!c->features.addresses) return "gives buffers no addresses (VK_KHR_buffer_device_address)";
   if (!find_memory(f, c)) return "has no memory that the host sees";
-  return find_queue(f, c) ? NULL : "has no queue for kernels";
+  return find_queues(f, c) ? NULL : "has no queue for kernels";
 }
 
 static heddle_status examine(const vulkan_functions *f, candidate *c, feature_chain *chain) {
@@ -164,6 +170,7 @@ static heddle_status examine(const vulkan_functions *f, candidate *c, feature_ch
   link_features(c, count, offered, chain);
   f->GetPhysicalDeviceFeatures2(c->physical, &chain->all);
   read_features(chain, &c->features);
+  c->has_timelines = chain->timelines.timelineSemaphore;
   c->lack = lack_of(f, c);
   free(offered);
   return status_ok();
@@ -235,6 +242,20 @@ static heddle_status choose(const vulkan_device *d, candidate *best, feature_cha
 
 // --- opening it
 
+static void keep(vulkan_device *d, const candidate *c) {
+  const VkPhysicalDeviceLimits *limits = &c->properties.limits;
+  d->physical = c->physical;
+  d->queue_family = c->queue_family;
+  d->has_timelines = c->has_timelines;
+  d->memory_type = c->memory_type;
+  d->largest_block = c->largest_block;
+  d->features = c->features;
+  d->shared_bytes = limits->maxComputeSharedMemorySize;
+  d->most_invocations = limits->maxComputeWorkGroupInvocations;
+  memcpy(d->most_groups, limits->maxComputeWorkGroupCount, sizeof d->most_groups);
+  memcpy(d->name, c->properties.deviceName, sizeof d->name);
+}
+
 static heddle_status open_device(vulkan_device *d) {
   candidate c = {0};
   feature_chain chain;
@@ -244,35 +265,34 @@ static heddle_status open_device(vulkan_device *d) {
   chain.all.features = (VkPhysicalDeviceFeatures){
       .shaderInt16 = c.features.int16, .shaderInt64 = true, .shaderFloat64 = c.features.float64};
   chain.addresses.bufferDeviceAddressCaptureReplay = chain.addresses.bufferDeviceAddressMultiDevice = false;
-  const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                         .queueFamilyIndex = c.queue_family,
-                                         .queueCount = 1,
-                                         .pQueuePriorities = (const float[]){1}};
+  const float priorities[VULKAN_MOST_QUEUES] = {1, 1, 1, 1};
+  const uint32_t queue_count = c.queue_count < VULKAN_MOST_QUEUES ? c.queue_count : VULKAN_MOST_QUEUES;
+  const VkDeviceQueueCreateInfo queues = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                          .queueFamilyIndex = c.queue_family,
+                                          .queueCount = queue_count,
+                                          .pQueuePriorities = priorities};
   const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                    .pNext = &chain.all,
                                    .queueCreateInfoCount = 1,
-                                   .pQueueCreateInfos = &queue,
+                                   .pQueueCreateInfos = &queues,
                                    .enabledExtensionCount = c.extension_count,
                                    .ppEnabledExtensionNames = c.extensions};
   VULKAN_TRY(d->f.CreateDevice(c.physical, &info, NULL, &d->device), CreateDevice);
   TRY(vulkan_driver_device_functions(&d->f, d->device));
-  d->f.GetDeviceQueue(d->device, c.queue_family, 0, &d->queue);
-  d->physical = c.physical;
-  d->queue_family = c.queue_family;
-  d->memory_type = c.memory_type;
-  d->largest_block = c.largest_block;
-  d->features = c.features;
-  d->shared_bytes = c.properties.limits.maxComputeSharedMemorySize;
-  d->most_invocations = c.properties.limits.maxComputeWorkGroupInvocations;
-  memcpy(d->most_groups, c.properties.limits.maxComputeWorkGroupCount, sizeof d->most_groups);
-  memcpy(d->name, c.properties.deviceName, sizeof d->name);
+  keep(d, &c);
+  d->has_timelines = d->has_timelines && d->f.WaitSemaphores;
+  for (; d->queue_count < (int)queue_count; d->queue_count++) {
+    vulkan_queue *q = &d->queues[d->queue_count];
+    pthread_mutex_init(&q->lock, NULL);
+    d->f.GetDeviceQueue(d->device, c.queue_family, (uint32_t)d->queue_count, &q->queue);
+  }
   return status_ok();
 }
 
 static void close_device(vulkan_device *d) {
-  if (d->device && d->f.DestroyDevice) d->f.DestroyDevice(d->device, NULL);
-  if (d->instance && d->f.DestroyInstance) d->f.DestroyInstance(d->instance, NULL);
-  pthread_mutex_destroy(&d->queue_lock);
+  if (d->device && d->f.DestroyDevice && !d->is_abandoned) d->f.DestroyDevice(d->device, NULL);
+  if (d->instance && d->f.DestroyInstance && !d->is_abandoned) d->f.DestroyInstance(d->instance, NULL);
+  for (int k = 0; k < d->queue_count; k++) pthread_mutex_destroy(&d->queues[k].lock);
   free(d);
 }
 
@@ -285,7 +305,6 @@ static struct {
 static heddle_status create(vulkan_device **out) {
   vulkan_device *d = calloc(1, sizeof *d);
   if (!d) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a Vulkan device");
-  pthread_mutex_init(&d->queue_lock, NULL);
   d->process = getpid();
   heddle_status s = open_device(d);
   if (status_is_ok(s)) *out = d;
@@ -293,12 +312,15 @@ static heddle_status create(vulkan_device **out) {
   return s;
 }
 
-bool vulkan_device_is_here(const vulkan_device *d) { return d->process == getpid(); }
+static bool is_parents(const vulkan_device *d) { return d->process != getpid(); }
+
+bool vulkan_device_is_here(const vulkan_device *d) { return !is_parents(d) && !d->is_abandoned; }
 
 heddle_status vulkan_device_check(const vulkan_device *d) {
-  return vulkan_device_is_here(d)
-             ? status_ok()
-             : status_error(HEDDLE_DEVICE_FAILED, "the Vulkan device is open in the process that forked this one");
+  if (is_parents(d))
+    return status_error(HEDDLE_DEVICE_FAILED, "the Vulkan device is open in the process that forked this one");
+  return d->is_abandoned ? status_error(HEDDLE_DEVICE_FAILED, "%s did not say whether it had ended", d->name)
+                         : status_ok();
 }
 
 heddle_status vulkan_device_open(vulkan_device **out) {
@@ -314,7 +336,7 @@ heddle_status vulkan_device_open(vulkan_device **out) {
 }
 
 void vulkan_device_close(vulkan_device *d) {
-  if (!d || !vulkan_device_is_here(d)) return;
+  if (!d || is_parents(d)) return;
   lock_take(&shared.lock);
   const bool is_last = --shared.references == 0;
   if (is_last) {
@@ -345,7 +367,6 @@ heddle_status vulkan_device_list(text *out) {
   uint32_t count = 0;
   vulkan_device *d = calloc(1, sizeof *d);
   if (!d) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a list of Vulkan devices");
-  pthread_mutex_init(&d->queue_lock, NULL);
   lock_take(&shared.lock);
   heddle_status s = look(d, &count, found);
   close_device(d);

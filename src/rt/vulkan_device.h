@@ -14,20 +14,30 @@ typedef struct vulkan_features {
   bool keeps_specials32, keeps_specials64;  // signed zeros, infinities and NaN of f32 and f64
 } vulkan_features;
 
+enum { VULKAN_MOST_QUEUES = 4 };
+
+// Submitting needs the queue alone.
+typedef struct vulkan_queue {
+  VkQueue queue;
+  pthread_mutex_t lock;
+} vulkan_queue;
+
 typedef struct vulkan_device {
   vulkan_functions f;
   VkInstance instance;
   VkPhysicalDevice physical;
   VkDevice device;
-  VkQueue queue;
   uint32_t queue_family;
-  pthread_mutex_t queue_lock;  // submitting needs the queue alone
-  uint32_t memory_type;        // that the host sees, coherently
-  uint64_t largest_block;      // bytes of one allocation of memory
-  uint32_t most_groups[3];     // of a dispatch
+  int queue_count;
+  vulkan_queue queues[VULKAN_MOST_QUEUES];
+  bool has_timelines;       // semaphores that count, between queues and to the host
+  uint32_t memory_type;     // that the host sees, coherently
+  uint64_t largest_block;   // bytes of one allocation of memory
+  uint32_t most_groups[3];  // of a dispatch
   uint32_t shared_bytes, most_invocations;
   vulkan_features features;
-  pid_t process;  // that opened it
+  pid_t process;              // that opened it
+  _Atomic bool is_abandoned;  // it was left while it may have been running
   char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
 } vulkan_device;
 
@@ -40,7 +50,7 @@ void vulkan_device_close(vulkan_device *d);  // null is allowed
 
 // Drivers have threads, locks and mapped memory, none of which a fork makes a second time. While a process has the
 // device its children have none: all that this file gives them is HEDDLE_DEVICE_FAILED, and what they free of it they
-// free without the driver.
+// free without the driver. So do all once a device is abandoned: what it may still be writing to stays as it is.
 bool vulkan_device_is_here(const vulkan_device *d);
 heddle_status vulkan_device_check(const vulkan_device *d);  // HEDDLE_DEVICE_FAILED unless it is
 

@@ -72,12 +72,17 @@ heddle_status vulkan_driver_instance_functions(vulkan_functions *f, VkInstance i
   return fill(f, instance, NULL, COUNT(instance_functions), instance_functions);
 }
 
+static PFN_vkVoidFunction find_either(const vulkan_functions *f, VkDevice device, const char *name, const char *khr) {
+  const PFN_vkVoidFunction found = f->GetDeviceProcAddr(device, name);
+  return found ? found : f->GetDeviceProcAddr(device, khr);
+}
+
 heddle_status vulkan_driver_device_functions(vulkan_functions *f, VkDevice device) {
   TRY(fill(f, NULL, device, COUNT(device_functions), device_functions));
-  static const char *const names[] = {"vkGetBufferDeviceAddress", "vkGetBufferDeviceAddressKHR"};
-  for (int k = 0; k < 2 && !f->GetBufferDeviceAddress; k++)
-    f->GetBufferDeviceAddress = (PFN_vkGetBufferDeviceAddress)(void *)f->GetDeviceProcAddr(device, names[k]);
-  return f->GetBufferDeviceAddress ? status_ok() : lacks(names[0]);
+  f->GetBufferDeviceAddress = (PFN_vkGetBufferDeviceAddress)(void *)find_either(f, device, "vkGetBufferDeviceAddress",
+                                                                                "vkGetBufferDeviceAddressKHR");
+  f->WaitSemaphores = (PFN_vkWaitSemaphores)(void *)find_either(f, device, "vkWaitSemaphores", "vkWaitSemaphoresKHR");
+  return f->GetBufferDeviceAddress ? status_ok() : lacks("vkGetBufferDeviceAddress");
 }
 
 heddle_status vulkan_driver_status(VkResult result, const char *function) {

@@ -41,6 +41,8 @@
   X(WaitForFences)                 \
   X(ResetFences)                   \
   X(DestroyFence)                  \
+  X(CreateSemaphore)               \
+  X(DestroySemaphore)              \
   X(DestroyCommandPool)            \
   X(DestroyPipeline) X(DestroyPipelineLayout) X(DestroyShaderModule) X(DestroyBuffer) X(FreeMemory)
 
@@ -50,7 +52,9 @@ typedef struct vulkan_functions {
   VULKAN_GLOBAL_FUNCTIONS(VULKAN_MEMBER)
   VULKAN_INSTANCE_FUNCTIONS(VULKAN_MEMBER)
   VULKAN_DEVICE_FUNCTIONS(VULKAN_MEMBER)
-  PFN_vkGetBufferDeviceAddress GetBufferDeviceAddress;  // by an extension's name before Vulkan 1.2
+  // By the names of extensions before Vulkan 1.2.
+  PFN_vkGetBufferDeviceAddress GetBufferDeviceAddress;
+  PFN_vkWaitSemaphores WaitSemaphores;  // null where there are no timelines
 } vulkan_functions;
 #undef VULKAN_MEMBER
 

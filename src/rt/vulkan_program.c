@@ -1,42 +1,13 @@
-// Programs on a Vulkan device: kernels become pipelines when the program is loaded; a frame records the commands of
-// each run of launches the first time and submits the same buffer from then on, since no address of a frame changes.
-//
-// A kernel takes the addresses of its buffers as push constants. Where it has more than PUSHED_MOST, they lie in memory
-// of the frame and the one that is pushed is theirs (lower/lower_to_spirv.c, which also folds grids whose first
-// dimension is beyond what every device takes: GROUPS_X).
+// Programs on a Vulkan device: kernels become pipelines and constants are placed when the program is loaded. Grids
+// whose first dimension is beyond what every device takes (GROUPS_X) are folded as lower/lower_to_spirv.c folds them.
 #include "rt/vulkan_program.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "rt/vulkan_memory.h"
+#include "rt/vulkan_frame.h"
 
-enum { PUSHED_MOST = 16, GROUPS_X = 65535 };
-
-typedef struct vulkan_kernel {
-  VkShaderModule module;
-  VkPipeline pipeline;
-  uint32_t groups[3];
-} vulkan_kernel;
-
-typedef struct vulkan_program {
-  vulkan_device *device;
-  const program *program;
-  int run_count;
-  VkPipelineLayout layout;
-  vulkan_kernel *kernels;  // of the program; those of the host stay empty
-  vulkan_memory constants;
-  vulkan_piece *pieces;  // by allocation; of constants and numbers alone
-} vulkan_program;
-
-typedef struct vulkan_frame {
-  vulkan_memory memory;
-  vulkan_piece *pieces;  // by allocation
-  VkCommandPool pool;
-  VkCommandBuffer *runs;  // null: not recorded yet
-  VkFence fence;
-  vulkan_memory *tables;  // by run: of kernels with many buffers
-} vulkan_frame;
+enum { GROUPS_X = 65535 };
 
 // --- what a module asks for
 
@@ -124,7 +95,7 @@ static heddle_status create_kernels(vulkan_program *v) {
   const program *p = v->program;
   vulkan_device *d = v->device;
   const VkPushConstantRange pushed = {.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
-                                      .size = PUSHED_MOST * sizeof(uint64_t)};
+                                      .size = VULKAN_PUSHED_MOST * sizeof(uint64_t)};
   const VkPipelineLayoutCreateInfo layout = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
                                              .pushConstantRangeCount = 1,
                                              .pPushConstantRanges = &pushed};
@@ -145,8 +116,8 @@ static bool is_constant(const program_allocation *a) {
   return a->kind == PROGRAM_CONSTANT || a->kind == PROGRAM_NUMBERS;
 }
 
-static heddle_status place_allocations(vulkan_device *d, const program *p, bool constants, vulkan_piece *pieces,
-                                       vulkan_memory *out) {
+heddle_status vulkan_program_place(vulkan_device *d, const program *p, bool constants, vulkan_piece *pieces,
+                                   vulkan_memory *out) {
   int64_t *bytes = calloc((size_t)p->allocation_count + 1, sizeof *bytes);
   vulkan_piece *made = calloc((size_t)p->allocation_count + 1, sizeof *made);
   if (!bytes || !made) {
@@ -168,7 +139,7 @@ static heddle_status load_constants(vulkan_program *v) {
   const program *p = v->program;
   v->pieces = calloc((size_t)p->allocation_count + 1, sizeof *v->pieces);
   if (!v->pieces) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a list of constants");
-  TRY(place_allocations(v->device, p, true, v->pieces, &v->constants));
+  TRY(vulkan_program_place(v->device, p, true, v->pieces, &v->constants));
   for (int i = 0; i < p->allocation_count; i++)
     if (v->pieces[i].host) memcpy(v->pieces[i].host, p->allocations[i].data, (size_t)p->allocations[i].bytes);
   return status_ok();
@@ -199,7 +170,7 @@ static void unload(void *loaded) {
 
 static heddle_status check(const void *loaded) { return vulkan_device_check(((const vulkan_program *)loaded)->device); }
 
-static heddle_status load(const program *p, int run_count, void **out) {
+static heddle_status load(const program *p, void **out) {
   vulkan_device *d;
   TRY(vulkan_device_open(&d));
   vulkan_program *v = calloc(1, sizeof *v);
@@ -207,7 +178,7 @@ static heddle_status load(const program *p, int run_count, void **out) {
     vulkan_device_close(d);
     return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a program");
   }
-  *v = (vulkan_program){.device = d, .program = p, .run_count = run_count};
+  *v = (vulkan_program){.device = d, .program = p};
   heddle_status s = create_kernels(v);
   if (status_is_ok(s)) s = load_constants(v);
   if (status_is_ok(s)) *out = v;
@@ -215,184 +186,23 @@ static heddle_status load(const program *p, int run_count, void **out) {
   return s;
 }
 
-// --- frames
-
-static void destroy_frame(void *loaded, void *frame) {
-  vulkan_program *v = loaded;
-  vulkan_frame *f = frame;
-  vulkan_device *d = v->device;
-  const bool is_here = vulkan_device_is_here(d);
-  if (f->pool && is_here) d->f.DestroyCommandPool(d->device, f->pool, NULL);
-  if (f->fence && is_here) d->f.DestroyFence(d->device, f->fence, NULL);
-  for (int i = 0; f->tables && i < v->run_count; i++)
-    if (f->tables[i].device) vulkan_memory_destroy(&f->tables[i]);
-  if (f->memory.device) vulkan_memory_destroy(&f->memory);
-  free(f->tables);
-  free(f->runs);
-  free(f->pieces);
-  free(f);
-}
-
-static heddle_status fill_frame(vulkan_program *v, vulkan_frame *f) {
-  vulkan_device *d = v->device;
-  const program *p = v->program;
-  f->pieces = calloc((size_t)p->allocation_count + 1, sizeof *f->pieces);
-  f->runs = calloc((size_t)v->run_count + 1, sizeof *f->runs);
-  f->tables = calloc((size_t)v->run_count + 1, sizeof *f->tables);
-  if (!f->pieces || !f->runs || !f->tables) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a frame");
-  memcpy(f->pieces, v->pieces, (size_t)p->allocation_count * sizeof *f->pieces);
-  TRY(place_allocations(d, p, false, f->pieces, &f->memory));
-  const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                        .queueFamilyIndex = d->queue_family};
-  VULKAN_TRY(d->f.CreateCommandPool(d->device, &pool, NULL, &f->pool), CreateCommandPool);
-  const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-  VULKAN_TRY(d->f.CreateFence(d->device, &fence, NULL, &f->fence), CreateFence);
-  return status_ok();
-}
-
-static heddle_status create_frame(void *loaded, char **allocations, void **out) {
-  vulkan_program *v = loaded;
-  vulkan_frame *f = calloc(1, sizeof *f);
-  if (!f) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a frame");
-  heddle_status s = fill_frame(v, f);
-  if (!status_is_ok(s)) {
-    destroy_frame(v, f);
-    return s;
-  }
-  for (int i = 0; i < v->program->allocation_count; i++) allocations[i] = f->pieces[i].host;
-  *out = f;
-  return status_ok();
-}
-
-// --- recording
-
-static int buffers_of(const program *p, const device_launch *l) { return p->kernels[l->kernel].buffer_count; }
-
-static uint64_t address_of(const vulkan_program *v, const vulkan_frame *f, int slice) {
-  const program_slice *s = &v->program->slices[slice];
-  const uint64_t base = f->pieces[s->allocation].address;
-  return base ? base + (uint64_t)s->offset : 0;
-}
-
-// Room for the addresses of kernels that have too many to be pushed, one table after the other.
-static heddle_status make_table(const vulkan_program *v, vulkan_frame *f, int run, int count,
-                                const device_launch *launches, vulkan_piece *out) {
-  int64_t bytes = 0;
-  *out = (vulkan_piece){0};
-  for (int i = 0; i < count; i++)
-    if (buffers_of(v->program, &launches[i]) > PUSHED_MOST)
-      bytes += buffers_of(v->program, &launches[i]) * (int64_t)sizeof(uint64_t);
-  if (bytes == 0) return status_ok();
-  if (f->tables[run].device) vulkan_memory_destroy(&f->tables[run]);  // of commands that could not be recorded
-  return vulkan_memory_create(v->device, 1, &bytes, out, &f->tables[run]);
-}
-
-static void push_addresses(const vulkan_program *v, const vulkan_frame *f, VkCommandBuffer to, const device_launch *l,
-                           vulkan_piece *table) {
-  const int count = buffers_of(v->program, l);
-  uint64_t pushed[PUSHED_MOST], *addresses = count > PUSHED_MOST ? (uint64_t *)(void *)table->host : pushed;
-  for (int i = 0; addresses && i < count; i++) addresses[i] = address_of(v, f, l->buffers[i]);
-  uint32_t bytes = (uint32_t)count * sizeof(uint64_t);
-  if (count > PUSHED_MOST) {
-    pushed[0] = table->address;
-    table->host += bytes;
-    table->address += bytes;
-    bytes = sizeof(uint64_t);
-  }
-  if (count) v->device->f.CmdPushConstants(to, v->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, bytes, pushed);
-}
-
-static void wait_for_memory(const vulkan_program *v, VkCommandBuffer to, VkPipelineStageFlags before,
-                            VkPipelineStageFlags after) {
-  const VkMemoryBarrier all = {
-      .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-      .srcAccessMask = before == VK_PIPELINE_STAGE_HOST_BIT ? VK_ACCESS_HOST_WRITE_BIT : VK_ACCESS_SHADER_WRITE_BIT,
-      .dstAccessMask = after == VK_PIPELINE_STAGE_HOST_BIT ? VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT
-                                                           : VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT};
-  v->device->f.CmdPipelineBarrier(to, before, after, 0, 1, &all, 0, NULL, 0, NULL);
-}
-
-static bool share_bytes(const program *p, int count, const int *slices, int other_count, const int *others) {
-  for (int i = 0; i < count; i++) {
-    const program_slice *x = &p->slices[slices[i]];
-    for (int k = 0; k < other_count; k++) {
-      const program_slice *y = &p->slices[others[k]];
-      if (x->allocation == y->allocation && x->offset < y->offset + y->bytes && y->offset < x->offset + x->bytes)
-        return true;
-    }
-  }
-  return false;
-}
-
-static bool conflict(const program *p, const device_launch *x, const device_launch *y) {
-  return share_bytes(p, x->write_count, x->writes, y->read_count, y->reads) ||
-         share_bytes(p, x->write_count, x->writes, y->write_count, y->writes) ||
-         share_bytes(p, x->read_count, x->reads, y->write_count, y->writes);
-}
-
-// Whether `next` touches bytes of those launches from `first` on that may still be running; of many it waits in any
-// case.
-static bool has_to_wait(const program *p, const device_launch *first, const device_launch *next) {
-  enum { MOST_TOGETHER = 32 };
-  bool has_to = next - first >= MOST_TOGETHER;
-  for (const device_launch *at = first; at < next && !has_to; at++) has_to = conflict(p, at, next);
-  return has_to;
-}
-
-static heddle_status record(const vulkan_program *v, vulkan_frame *f, int run, int count, const device_launch *launches,
-                            VkCommandBuffer to) {
-  const vulkan_functions *d = &v->device->f;
-  const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
-  vulkan_piece table;
-  TRY(make_table(v, f, run, count, launches, &table));
-  VULKAN_TRY(d->BeginCommandBuffer(to, &begin), BeginCommandBuffer);
-  wait_for_memory(v, to, VK_PIPELINE_STAGE_HOST_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT);
-  for (int i = 0, first = 0; i < count; i++) {
-    const vulkan_kernel *k = &v->kernels[launches[i].kernel];
-    if (has_to_wait(v->program, &launches[first], &launches[i])) {
-      wait_for_memory(v, to, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT);
-      first = i;
-    }
-    d->CmdBindPipeline(to, VK_PIPELINE_BIND_POINT_COMPUTE, k->pipeline);
-    push_addresses(v, f, to, &launches[i], &table);
-    d->CmdDispatch(to, k->groups[0], k->groups[1], k->groups[2]);
-  }
-  wait_for_memory(v, to, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_HOST_BIT);
-  VULKAN_TRY(d->EndCommandBuffer(to), EndCommandBuffer);
-  return status_ok();
-}
-
-static heddle_status take_commands(const vulkan_program *v, vulkan_frame *f, int run, int count,
-                                   const device_launch *launches, VkCommandBuffer *out) {
-  if (f->runs[run]) {
-    *out = f->runs[run];
-    return status_ok();
-  }
-  const VkCommandBufferAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                            .commandPool = f->pool,
-                                            .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-                                            .commandBufferCount = 1};
-  VULKAN_TRY(v->device->f.AllocateCommandBuffers(v->device->device, &info, out), AllocateCommandBuffers);
-  TRY(record(v, f, run, count, launches, *out));
-  f->runs[run] = *out;
-  return status_ok();
-}
-
-static heddle_status launch(void *loaded, void *frame, int run, int count, const device_launch *launches) {
+// Without being asked a program takes the queues there are, few as they are; what it asks for share them.
+int vulkan_program_streams(const void *loaded) {
+  enum { FEW = 2 };
   const vulkan_program *v = loaded;
-  vulkan_frame *f = frame;
-  vulkan_device *d = v->device;
-  VkCommandBuffer commands;
-  TRY(take_commands(v, f, run, count, launches, &commands));
-  VULKAN_TRY(d->f.ResetFences(d->device, 1, &f->fence), ResetFences);
-  const VkSubmitInfo submit = {
-      .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &commands};
-  pthread_mutex_lock(&d->queue_lock);
-  const VkResult result = d->f.QueueSubmit(d->queue, 1, &submit, f->fence);
-  pthread_mutex_unlock(&d->queue_lock);
-  VULKAN_TRY(result, QueueSubmit);
-  VULKAN_TRY(d->f.WaitForFences(d->device, 1, &f->fence, VK_TRUE, UINT64_MAX), WaitForFences);
-  return status_ok();
+  const int queues = v->device->queue_count, asked = v->program->streams;
+  if (!v->device->has_timelines) return 1;
+  return asked ? asked : queues < FEW ? queues : FEW;
 }
 
-const device_type vulkan_device_type = {vulkan_device_list, load, unload, check, create_frame, destroy_frame, launch};
+const device_type vulkan_device_type = {.list = vulkan_device_list,
+                                        .load = load,
+                                        .unload = unload,
+                                        .streams = vulkan_program_streams,
+                                        .check = check,
+                                        .create_frame = vulkan_frame_create,
+                                        .destroy_frame = vulkan_frame_destroy,
+                                        .submit = vulkan_frame_submit,
+                                        .wait = vulkan_frame_wait,
+                                        .finish = vulkan_frame_finish,
+                                        .is_idle = vulkan_frame_is_idle};

@@ -15,6 +15,7 @@
 #include "import/import.h"
 #include "lhlo/profile.h"
 #include "prog/program_print.h"
+#include "rt/schedule_print.h"
 #include "target/nvptx.h"
 #include "tools/codegen_flag.h"
 #include "tools/commands.h"
@@ -25,6 +26,7 @@
 #include "tools/memory_flag.h"
 #include "tools/pass_flags.h"
 #include "tools/progress_line.h"
+#include "tools/streams_flag.h"
 
 // What can be asked for, the suffix under which the compiler dumps it (null: not a dump), and the only target that has
 // it (null: all).
@@ -39,13 +41,14 @@ static const struct form {
     {"mlir", "emitted.mlir", NULL},  // what the emitter makes, before any pass
     {"lowered", "lowered.mlir", NULL},
     {"ptx", "ptx", "nvptx"},
-    {"plan", NULL, NULL},     // decisions with their reasons, kernels
-    {"lhlo", NULL, NULL},     // schedule and buffers
-    {"program", NULL, NULL},  // what the runtime is given
-    {"tiling", NULL, NULL},   // what is cut into tiles for --memory-limit
-    {"image", NULL, NULL},    // what the target's code generator makes
-    {"saved", NULL, NULL},    // a program that heddle-run runs
-    {"object", NULL, "cpu"},  // the program as one C function
+    {"plan", NULL, NULL},      // decisions with their reasons, kernels
+    {"lhlo", NULL, NULL},      // schedule and buffers
+    {"program", NULL, NULL},   // what the runtime is given
+    {"schedule", NULL, NULL},  // what of it runs side by side
+    {"tiling", NULL, NULL},    // what is cut into tiles for --memory-limit
+    {"image", NULL, NULL},     // what the target's code generator makes
+    {"saved", NULL, NULL},     // a program that heddle-run runs
+    {"object", NULL, "cpu"},   // the program as one C function
 };
 
 enum { FORM_COUNT = sizeof forms / sizeof *forms };
@@ -62,7 +65,7 @@ typedef struct compile_flags {
   memory_limit limit;
   bool freestanding, exact, deterministic, keep_fusions, profile, time, json;
   facts *facts;  // that --json asks for; else null
-  int threads, v;
+  int threads, streams, v;
   debug_options debug;
   pass_flags driver;
 } compile_flags;
@@ -89,7 +92,8 @@ static heddle_status find_form(const char *name, const struct form **out) {
   }
   return status_error(
       HEDDLE_INVALID,
-      "found --emit=%s, wanted obj, asm, llvm, mlir, lowered, ptx, plan, lhlo, program, tiling, image, saved or object",
+      "found --emit=%s, wanted obj, asm, llvm, mlir, lowered, ptx, plan, lhlo, program, schedule, tiling, image, saved "
+      "or object",
       name);
 }
 
@@ -165,6 +169,7 @@ static heddle_status check_flags(void *argument) {
   TRY(find_machine(f));
   TRY(codegen_flag_take(f->codegen_name, &f->codegen));
   TRY(memory_flag_take(f->limit_text, &f->limit));
+  TRY(streams_flag_check(f->streams));
   if (is_form(f, "saved")) TRY(take_levels(f));
   else TRY(cpu_flag_take(f->cpu, false));
   if (form->only && strcmp(form->only, f->target) != 0)
@@ -257,7 +262,12 @@ static heddle_status write_tiling(arena *a, const compile_source *from, const co
 static heddle_status write_program(arena *a, const compiled *c, const compile_flags *f) {
   text t = {0};
   heddle_status s = status_ok();
+  const bool is_schedule = is_form(f, "schedule");
+  if (is_schedule && c->is_open)
+    return status_error(HEDDLE_UNIMPLEMENTED,
+                        "--emit=schedule: a program for open sizes has a schedule for each of them");
   if (c->is_open) s = open_text_print(a, &t, c, open_text_program);
+  else if (is_schedule) s = schedule_print(&t, &c->program, c->threads);
   else program_print(&t, &c->program);
   if (status_is_ok(s)) s = write_file(f, output_path(f), text_view(&t));
   text_free(&t);
@@ -377,7 +387,7 @@ static heddle_status compile_images(arena *a, const compile_source *from, const 
   TRY(compile_one(a, from, f, options, &program));
   if (f->facts) facts_put_program(f->facts, a, 1, &program);
   heddle_status s = status_ok();
-  if (is_form(f, "program")) s = write_program(a, &program, f);
+  if (is_form(f, "program") || is_form(f, "schedule")) s = write_program(a, &program, f);
   else if (!f->form->suffix) s = write_images(a, &program, f);
   compiled_release(&program);
   return s;
@@ -439,6 +449,7 @@ static heddle_status compile_path(arena *a, const char *path, compile_flags *f) 
                              .codegen = f->codegen,
                              .limit = f->limit,
                              .threads = f->threads,
+                             .streams = f->streams,
                              .triple = f->triple,
                              .is_saved = f->triple != NULL,
                              .kernel_name = f->name,
@@ -476,10 +487,8 @@ int command_compile(int argc, char **argv) {
   const flag flags[] = {
       {"o", FLAG_TEXT, &f.output, "FILE", "where to write (standard output for text)"},
       {"emit", FLAG_TEXT, &f.emit, "FORM",
-       "obj, asm, llvm, mlir, lowered, ptx, plan, lhlo, program, tiling, image, saved or object (by the name after -o: "
-       "saved, "
-       "else "
-       "obj)"},
+       "obj, asm, llvm, mlir, lowered, ptx, plan, lhlo, program, schedule, tiling, image, saved or object (by the name "
+       "after -o: saved, else obj)"},
       {"target", FLAG_TEXT, &f.target, "TARGET",
        "cpu, nvptx, vulkan, null or aarch64-linux-gnu (cpu; nvptx for --emit=ptx)"},
       {"chip", FLAG_TEXT, &f.chip, "SM", "the GPU to generate code for (sm_90)"},
@@ -496,6 +505,7 @@ int command_compile(int argc, char **argv) {
       {"keep-fusions", FLAG_BOOL, &f.keep_fusions, NULL, KEEP_FUSIONS_HELP},
       {"profile", FLAG_BOOL, &f.profile, NULL, "put profile operations around those of LHLO"},
       {"threads", FLAG_THREADS, &f.threads, "N", "threads to plan for (all cores)"},
+      STREAMS_FLAG(f.streams),
       {"json", FLAG_BOOL, &f.json, NULL, "print JSON: files, signature, memory, kernels, times, the error"},
       {"time", FLAG_BOOL, &f.time, NULL, "print the time of every stage and pass on standard error"},
       PASS_FLAGS(f.driver),

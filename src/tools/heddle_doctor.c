@@ -10,7 +10,7 @@
 #include "base/pool.h"
 #include "heddle/version.h"
 #include "kernel/sizes.h"
-#include "rt/device_type.h"
+#include "rt/device_types.h"
 #include "rt/hardware_counters.h"
 #include "rt/machine_limits.h"
 #include "tools/commands.h"
@@ -126,7 +126,7 @@ static void tell_libraries(arena *a, report *r) {
 // What there is of a platform, or why there is nothing.
 static void tell_platform(arena *a, report *r, target_kind kind) {
   text found = {0};
-  heddle_status s = device_type_list(kind, &found);
+  heddle_status s = device_types_list(kind, &found);
   const str all = text_view(&found);
   char *line = arena_strdup(a, all.data, all.size > 0 ? all.size - 1 : 0);
   for (char *c = line; *c; c++)

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "hlo/device_counts.h"
 #include "import/import_ir.h"
-#include "rt/device_type.h"
+#include "rt/device_types.h"
 #include "tools/commands.h"
 #include "tools/facts.h"
 #include "tools/open_dims.h"
@@ -126,7 +126,7 @@ static heddle_status list_devices(arena *a, const char *file, void *argument) {
   (void)argument;
   text out = {0};
   for (int k = 0; k < TARGET_KIND_COUNT; k++) {
-    heddle_status s = k == TARGET_CPU || device_types[k] ? device_type_list(k, &out) : status_ok();
+    heddle_status s = k == TARGET_CPU || device_types[k] ? device_types_list(k, &out) : status_ok();
     if (!status_is_ok(s)) text_printf(&out, "%s: none: %s\n", target_kind_name(k), heddle_status_message(s));
     heddle_status_free(s);
   }

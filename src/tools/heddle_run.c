@@ -32,6 +32,7 @@
 #include "tools/pass_flags.h"
 #include "tools/progress_line.h"
 #include "tools/reading.h"
+#include "tools/streams_flag.h"
 
 typedef struct run_flags {
   flag_list inputs, expected, outputs, infeeds, sizes;
@@ -48,7 +49,7 @@ typedef struct run_flags {
   platform on;
   double rtol, atol;
   int random;  // the seed of random arguments, or -1: they come from files
-  int threads, v, replicas, partitions;
+  int threads, streams, v, replicas, partitions;
   const char *codegen_name, *limit_text;
   target_codegen codegen;
   memory_limit limit;
@@ -188,6 +189,7 @@ static heddle_status compile_options_of(run_flags *f, compile_options *out) {
                            .specializes = f->specializes,
                            .limit = f->limit,
                            .threads = f->threads,
+                           .streams = f->streams,
                            .control = pass_flags_open(&f->driver, f->time, true),
                            .progress = progress_line_make()};
   platform_compiles_for(f->on, &f->gpu, out);
@@ -613,6 +615,7 @@ static heddle_status check_flags(void *argument) {
   TRY(pass_flags_check(&f->driver, PASS_FLAGS_HLO | PASS_FLAGS_MLIR));
   TRY(codegen_flag_take(f->codegen_name, &f->codegen));
   TRY(memory_flag_take(f->limit_text, &f->limit));
+  TRY(streams_flag_check(f->streams));
   TRY(cpu_flag_take(f->cpu, true));
   TRY(status_context(nvptx_target(f->chip, &f->gpu), "in --chip=%s", f->chip));
   TRY(platform_from_name("platform", f->platform, &f->on));
@@ -654,8 +657,8 @@ static run_flags run_flags_default(void) {
       {"keep-fusions", FLAG_BOOL, &(f).keep_fusions, NULL, KEEP_FUSIONS_HELP}, CODEGEN_FLAG((f).codegen_name),         \
       MEMORY_FLAG((f).limit_text),                                                                                     \
       {"cpu", FLAG_TEXT, &(f).cpu, CPU_FLAG_ARGUMENT, "the instruction set that code and libraries keep to (native)"}, \
-      {"threads", FLAG_THREADS, &(f).threads, "N", "threads to run on (all cores)"}, DEBUG_OPTIONS_FILE((f).debug),    \
-      {"v", FLAG_SIZE, &(f).v, "LEVEL", "log level"}
+      {"threads", FLAG_THREADS, &(f).threads, "N", "threads to run on (all cores)"}, STREAMS_FLAG((f).streams),        \
+      DEBUG_OPTIONS_FILE((f).debug), {"v", FLAG_SIZE, &(f).v, "LEVEL", "log level"}
 
 int command_run(int argc, char **argv) {
   run_flags f = run_flags_default();

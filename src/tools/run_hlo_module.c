@@ -23,6 +23,7 @@
 #include "tools/memory_flag.h"
 #include "tools/module_format.h"
 #include "tools/pass_flags.h"
+#include "tools/streams_flag.h"
 
 enum { SEED = 42 };
 
@@ -39,7 +40,7 @@ typedef struct runner {
   bool print_literals, random_inputs, large_floats, isolate, exact, keep_fusions, time, show_bandwidth, has_warned;
   int different_seeds, test_passes, reference_passes;  // -1: not said
   double abs_error, rel_error;                         // negative: what the module's types allow
-  int iterations, repeat, threads, v;
+  int iterations, repeat, threads, streams, v;
   flag_list infeeds;
   debug_options debug;
   pass_flags driver;
@@ -178,6 +179,7 @@ static heddle_status compile_program(arena *a, const module *m, runner *r, compi
                              .limit = r->limit,
                              .simulate = r->on == PLATFORM_SIMULATOR,
                              .threads = r->threads,
+                             .streams = r->streams,
                              .control = pass_flags_open(&r->driver, r->time, true)};
   platform_compiles_for(r->on, &r->gpu, &options);
   hlo_dump_watch(&r->dump, options.control);
@@ -331,6 +333,7 @@ static heddle_status check_flags(void *argument) {
   TRY(status_context(nvptx_target(r->chip, &r->gpu), "in --chip=%s", r->chip));
   if (strcasecmp(r->reference, "default") == 0) r->reference = "Interpreter";
   TRY(platform_from_name("platform", r->platform, &r->on));
+  TRY(streams_flag_check(r->streams));
   return r->reference[0] ? platform_from_name("reference_platform", r->reference, &r->reference_on) : status_ok();
 }
 
@@ -382,6 +385,7 @@ int main(int argc, char **argv) {
       MEMORY_FLAG(r.limit_text),
       {"cpu", FLAG_TEXT, &r.cpu, CPU_FLAG_ARGUMENT, "the instruction set that code and libraries keep to (native)"},
       {"threads", FLAG_THREADS, &r.threads, "N", "threads to run on (all cores)"},
+      STREAMS_FLAG(r.streams),
       {"time", FLAG_BOOL, &r.time, NULL, "print the time of every stage and pass"},
       PASS_FLAGS(r.driver),
       {"show_bandwidth", FLAG_BOOL, &r.show_bandwidth, NULL, "compare the memory traffic with a plain copy's"},

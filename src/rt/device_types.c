@@ -1,5 +1,4 @@
-// The devices that this build can run programs on, beside the host.
-#include "rt/device_type.h"
+#include "rt/device_types.h"
 
 #include <strings.h>
 
@@ -9,7 +8,7 @@ const device_type *const device_types[TARGET_KIND_COUNT] = {[TARGET_VULKAN] = &v
 
 static bool is_platform(target_kind kind) { return kind == TARGET_CPU || device_types[kind]; }
 
-heddle_status device_type_platform(const char *name, target_kind *out) {
+heddle_status device_types_platform(const char *name, target_kind *out) {
   for (int k = 0; name && k < TARGET_KIND_COUNT; k++) {
     if (!is_platform(k) || strcasecmp(name, target_kind_name(k)) != 0) continue;
     *out = k;
@@ -24,7 +23,7 @@ heddle_status device_type_platform(const char *name, target_kind *out) {
   return s;
 }
 
-heddle_status device_type_list(target_kind platform, text *out) {
+heddle_status device_types_list(target_kind platform, text *out) {
   if (device_types[platform]) return device_types[platform]->list(out);
   text_puts(out, "cpu\n");
   return status_ok();

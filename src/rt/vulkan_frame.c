@@ -1,0 +1,336 @@
+// A frame records the commands of each batch the first time and submits the same buffer from then on, since no address
+// of a frame changes.
+//
+// Each stream has a semaphore that counts its batches (a timeline), which other streams and the host wait for. Where
+// the device has none there is one stream, and the host waits for each batch by a fence before it does anything else.
+//
+// A kernel takes the addresses of its buffers as push constants. Where it has more than VULKAN_PUSHED_MOST, they lie in
+// memory of the frame and the one that is pushed is theirs (lower/lower_to_spirv.c).
+#include "rt/vulkan_frame.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct vulkan_batch {
+  VkCommandBuffer commands;  // null: not recorded yet
+  vulkan_memory table;       // of kernels with many buffers
+  int stream;
+  uint64_t reached;  // by the stream when it has ended
+} vulkan_batch;
+
+typedef struct vulkan_stream {
+  VkSemaphore timeline;
+  uint64_t submitted;  // what the timeline reaches when all has ended
+} vulkan_stream;
+
+typedef struct vulkan_frame {
+  vulkan_memory memory;
+  vulkan_piece *pieces;  // by allocation
+  VkCommandPool pool;
+  VkFence fence;  // where there are no timelines
+  int stream_count;
+  vulkan_stream streams[PROGRAM_MOST_STREAMS];
+  int batch_count;
+  vulkan_batch *batches;
+  bool is_stuck;  // some of it may be running, and the driver does not say whether
+} vulkan_frame;
+
+// --- waiting
+
+// Drivers that lack memory when they are asked to wait are asked again, for about a second, since what they would say
+// is needed: memory that the device may still write cannot be given back. A device that is lost writes no more.
+static heddle_status ask(vulkan_frame *f, VkResult (*wait)(const void *), const void *argument, const char *function) {
+  enum { TRIES = 10, FIRST_NANOSECONDS = 1000000 };
+  VkResult result = VK_SUCCESS;
+  for (int k = 0; k < TRIES; k++) {
+    result = wait(argument);
+    f->is_stuck = result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST;
+    if (!f->is_stuck) break;
+    (void)nanosleep(&(struct timespec){.tv_nsec = FIRST_NANOSECONDS << (k < 8 ? k : 8)}, NULL);
+  }
+  return vulkan_driver_status(result, function);
+}
+
+typedef struct timeline_wait {
+  const vulkan_device *device;
+  VkSemaphoreWaitInfo info;
+} timeline_wait;
+
+static VkResult wait_for_timelines(const void *argument) {
+  const timeline_wait *w = argument;
+  return w->device->f.WaitSemaphores(w->device->device, &w->info, UINT64_MAX);
+}
+
+// Until each stream has reached values[stream]; 0: it need not.
+static heddle_status wait_for(const vulkan_device *d, vulkan_frame *f, const uint64_t *values) {
+  VkSemaphore timelines[PROGRAM_MOST_STREAMS];
+  uint64_t reached[PROGRAM_MOST_STREAMS];
+  timeline_wait w = {
+      .device = d,
+      .info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO, .pSemaphores = timelines, .pValues = reached}};
+  for (int t = 0; t < f->stream_count; t++) {
+    if (!values[t]) continue;
+    timelines[w.info.semaphoreCount] = f->streams[t].timeline;
+    reached[w.info.semaphoreCount++] = values[t];
+  }
+  return w.info.semaphoreCount ? ask(f, wait_for_timelines, &w, "vkWaitSemaphores") : status_ok();
+}
+
+static VkResult wait_for_fence(const void *argument) {
+  const vulkan_program *v = ((const void *const *)argument)[0];
+  const vulkan_frame *f = ((const void *const *)argument)[1];
+  return v->device->f.WaitForFences(v->device->device, 1, &f->fence, VK_TRUE, UINT64_MAX);
+}
+
+// All that was submitted.
+static heddle_status wait_for_all(const vulkan_program *v, vulkan_frame *f) {
+  uint64_t values[PROGRAM_MOST_STREAMS];
+  for (int t = 0; t < f->stream_count; t++) values[t] = f->streams[t].submitted;
+  if (v->device->has_timelines) return wait_for(v->device, f, values);
+  return f->is_stuck ? ask(f, wait_for_fence, (const void *const[]){v, f}, "vkWaitForFences") : status_ok();
+}
+
+heddle_status vulkan_frame_finish(void *loaded, void *frame) { return wait_for_all(loaded, frame); }
+
+bool vulkan_frame_is_idle(const void *frame) { return !((const vulkan_frame *)frame)->is_stuck; }
+
+heddle_status vulkan_frame_wait(void *loaded, void *frame, int count, const int *batches) {
+  const vulkan_program *v = loaded;
+  vulkan_frame *f = frame;
+  uint64_t values[PROGRAM_MOST_STREAMS] = {0};
+  if (!v->device->has_timelines) return status_ok();  // submitting has waited
+  for (int k = 0; k < count; k++) {
+    const vulkan_batch *b = &f->batches[batches[k]];
+    if (values[b->stream] < b->reached) values[b->stream] = b->reached;
+  }
+  return wait_for(v->device, f, values);
+}
+
+// --- memory and objects
+
+static void destroy_objects(vulkan_program *v, vulkan_frame *f) {
+  const vulkan_device *d = v->device;
+  if (f->pool) d->f.DestroyCommandPool(d->device, f->pool, NULL);
+  if (f->fence) d->f.DestroyFence(d->device, f->fence, NULL);
+  for (int t = 0; t < f->stream_count; t++)
+    if (f->streams[t].timeline) d->f.DestroySemaphore(d->device, f->streams[t].timeline, NULL);
+}
+
+// What the device may be writing is left to it, and the device with all that it has.
+void vulkan_frame_destroy(void *loaded, void *frame) {
+  vulkan_program *v = loaded;
+  vulkan_frame *f = frame;
+  if (f->is_stuck && vulkan_device_is_here(v->device)) heddle_status_free(wait_for_all(v, f));
+  if (f->is_stuck) v->device->is_abandoned = true;
+  if (vulkan_device_is_here(v->device)) destroy_objects(v, f);
+  for (int i = 0; f->batches && i < f->batch_count; i++)
+    if (f->batches[i].table.device) vulkan_memory_destroy(&f->batches[i].table);
+  if (f->memory.device) vulkan_memory_destroy(&f->memory);
+  free(f->batches);
+  free(f->pieces);
+  free(f);
+}
+
+static heddle_status create_timeline(const vulkan_device *d, VkSemaphore *out) {
+  const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                          .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+  const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
+  VULKAN_TRY(d->f.CreateSemaphore(d->device, &info, NULL, out), CreateSemaphore);
+  return status_ok();
+}
+
+static heddle_status fill(vulkan_program *v, vulkan_frame *f) {
+  vulkan_device *d = v->device;
+  const program *p = v->program;
+  f->pieces = calloc((size_t)p->allocation_count + 1, sizeof *f->pieces);
+  f->batches = calloc((size_t)f->batch_count + 1, sizeof *f->batches);
+  if (!f->pieces || !f->batches) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a frame");
+  memcpy(f->pieces, v->pieces, (size_t)p->allocation_count * sizeof *f->pieces);
+  TRY(vulkan_program_place(d, p, false, f->pieces, &f->memory));
+  const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                        .queueFamilyIndex = d->queue_family};
+  VULKAN_TRY(d->f.CreateCommandPool(d->device, &pool, NULL, &f->pool), CreateCommandPool);
+  if (d->has_timelines) {
+    for (int t = 0; t < f->stream_count; t++) TRY(create_timeline(d, &f->streams[t].timeline));
+    return status_ok();
+  }
+  const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+  VULKAN_TRY(d->f.CreateFence(d->device, &fence, NULL, &f->fence), CreateFence);
+  return status_ok();
+}
+
+heddle_status vulkan_frame_create(void *loaded, int batch_count, char **allocations, void **out) {
+  vulkan_program *v = loaded;
+  vulkan_frame *f = calloc(1, sizeof *f);
+  if (!f) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a frame");
+  f->batch_count = batch_count;
+  f->stream_count = vulkan_program_streams(v);
+  heddle_status s = fill(v, f);
+  if (!status_is_ok(s)) {
+    vulkan_frame_destroy(v, f);
+    return s;
+  }
+  for (int i = 0; i < v->program->allocation_count; i++) allocations[i] = f->pieces[i].host;
+  *out = f;
+  return status_ok();
+}
+
+// --- recording
+
+static int buffers_of(const program *p, const device_launch *l) { return p->kernels[l->kernel].buffer_count; }
+
+static uint64_t address_of(const vulkan_program *v, const vulkan_frame *f, int slice) {
+  const program_slice *s = &v->program->slices[slice];
+  const uint64_t base = f->pieces[s->allocation].address;
+  return base ? base + (uint64_t)s->offset : 0;
+}
+
+// Room for the addresses of kernels that have too many to be pushed, one table after the other.
+static heddle_status make_table(const vulkan_program *v, vulkan_frame *f, const device_batch *b, vulkan_piece *out) {
+  int64_t bytes = 0;
+  *out = (vulkan_piece){0};
+  for (int i = 0; i < b->count; i++) {
+    const int count = buffers_of(v->program, &b->launches[i]);
+    if (count > VULKAN_PUSHED_MOST) bytes += count * (int64_t)sizeof(uint64_t);
+  }
+  if (bytes == 0) return status_ok();
+  vulkan_memory *table = &f->batches[b->number].table;
+  if (table->device) vulkan_memory_destroy(table);  // of commands that could not be recorded
+  return vulkan_memory_create(v->device, 1, &bytes, out, table);
+}
+
+static void push_addresses(const vulkan_program *v, const vulkan_frame *f, VkCommandBuffer to, const device_launch *l,
+                           vulkan_piece *table) {
+  const int count = buffers_of(v->program, l);
+  uint64_t pushed[VULKAN_PUSHED_MOST],
+      *addresses = count > VULKAN_PUSHED_MOST ? (uint64_t *)(void *)table->host : pushed;
+  for (int i = 0; addresses && i < count; i++) addresses[i] = address_of(v, f, l->buffers[i]);
+  uint32_t bytes = (uint32_t)count * sizeof(uint64_t);
+  if (count > VULKAN_PUSHED_MOST) {
+    pushed[0] = table->address;
+    table->host += bytes;
+    table->address += bytes;
+    bytes = sizeof(uint64_t);
+  }
+  if (count) v->device->f.CmdPushConstants(to, v->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, bytes, pushed);
+}
+
+enum { KERNELS = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, HOST = VK_PIPELINE_STAGE_HOST_BIT };
+
+static void wait_for_memory(const vulkan_program *v, VkCommandBuffer to, VkPipelineStageFlags before,
+                            VkPipelineStageFlags after) {
+  const VkMemoryBarrier all = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                               .srcAccessMask = (before & HOST ? VK_ACCESS_HOST_WRITE_BIT : 0) |
+                                                (before & KERNELS ? VK_ACCESS_SHADER_WRITE_BIT : 0),
+                               .dstAccessMask = after & HOST ? VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT
+                                                             : VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT};
+  v->device->f.CmdPipelineBarrier(to, before, after, 0, 1, &all, 0, NULL, 0, NULL);
+}
+
+// Whether `next` touches bytes of those launches from `first` on that may still be running; of many it waits in any
+// case.
+static bool has_to_wait(const program *p, const device_launch *first, const device_launch *next) {
+  enum { MOST_TOGETHER = 32 };
+  bool has_to = next - first >= MOST_TOGETHER;
+  for (const device_launch *at = first; at < next && !has_to; at++)
+    has_to = conflicts_between(p, &at->touches, &next->touches);
+  return has_to;
+}
+
+static heddle_status record(const vulkan_program *v, vulkan_frame *f, const device_batch *b, VkCommandBuffer to) {
+  const vulkan_functions *d = &v->device->f;
+  const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+  const device_launch *launches = b->launches;
+  vulkan_piece table;
+  TRY(make_table(v, f, b, &table));
+  VULKAN_TRY(d->BeginCommandBuffer(to, &begin), BeginCommandBuffer);
+  wait_for_memory(v, to, HOST | KERNELS, KERNELS);  // earlier batches of the stream may still be running
+  for (int i = 0, first = 0; i < b->count; i++) {
+    const vulkan_kernel *k = &v->kernels[launches[i].kernel];
+    if (has_to_wait(v->program, &launches[first], &launches[i])) {
+      wait_for_memory(v, to, KERNELS, KERNELS);
+      first = i;
+    }
+    d->CmdBindPipeline(to, VK_PIPELINE_BIND_POINT_COMPUTE, k->pipeline);
+    push_addresses(v, f, to, &launches[i], &table);
+    d->CmdDispatch(to, k->groups[0], k->groups[1], k->groups[2]);
+  }
+  wait_for_memory(v, to, KERNELS, HOST);
+  VULKAN_TRY(d->EndCommandBuffer(to), EndCommandBuffer);
+  return status_ok();
+}
+
+static heddle_status take_commands(const vulkan_program *v, vulkan_frame *f, const device_batch *b) {
+  vulkan_batch *made = &f->batches[b->number];
+  if (made->commands) return status_ok();
+  const VkCommandBufferAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                            .commandPool = f->pool,
+                                            .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                            .commandBufferCount = 1};
+  VkCommandBuffer commands;
+  VULKAN_TRY(v->device->f.AllocateCommandBuffers(v->device->device, &info, &commands), AllocateCommandBuffers);
+  TRY(record(v, f, b, commands));
+  made->commands = commands;
+  made->stream = b->stream;
+  return status_ok();
+}
+
+// --- submitting
+
+static heddle_status submit(const vulkan_program *v, int stream, const VkSubmitInfo *info, VkFence fence) {
+  vulkan_device *d = v->device;
+  vulkan_queue *q = &d->queues[stream % d->queue_count];
+  pthread_mutex_lock(&q->lock);
+  const VkResult result = d->f.QueueSubmit(q->queue, 1, info, fence);
+  pthread_mutex_unlock(&q->lock);
+  return vulkan_driver_status(result, "vkQueueSubmit");
+}
+
+static heddle_status submit_and_wait(const vulkan_program *v, vulkan_frame *f, const VkCommandBuffer *commands) {
+  const VkSubmitInfo info = {
+      .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = commands};
+  VULKAN_TRY(v->device->f.ResetFences(v->device->device, 1, &f->fence), ResetFences);
+  TRY(submit(v, 0, &info, f->fence));
+  return ask(f, wait_for_fence, (const void *const[]){v, f}, "vkWaitForFences");
+}
+
+static heddle_status submit_to_stream(const vulkan_program *v, vulkan_frame *f, const device_batch *b) {
+  VkSemaphore semaphores[PROGRAM_MOST_STREAMS];
+  uint64_t values[PROGRAM_MOST_STREAMS];
+  VkPipelineStageFlags stages[PROGRAM_MOST_STREAMS];
+  vulkan_batch *made = &f->batches[b->number];
+  vulkan_stream *stream = &f->streams[b->stream];
+  const uint64_t reached = stream->submitted + 1;
+  for (int k = 0; k < b->wait_count; k++) {
+    const vulkan_batch *other = &f->batches[b->waits[k]];
+    semaphores[k] = f->streams[other->stream].timeline;
+    values[k] = other->reached;
+    stages[k] = KERNELS;
+  }
+  const VkTimelineSemaphoreSubmitInfo counts = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+                                                .waitSemaphoreValueCount = (uint32_t)b->wait_count,
+                                                .pWaitSemaphoreValues = values,
+                                                .signalSemaphoreValueCount = 1,
+                                                .pSignalSemaphoreValues = &reached};
+  const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                             .pNext = &counts,
+                             .waitSemaphoreCount = (uint32_t)b->wait_count,
+                             .pWaitSemaphores = semaphores,
+                             .pWaitDstStageMask = stages,
+                             .commandBufferCount = 1,
+                             .pCommandBuffers = &made->commands,
+                             .signalSemaphoreCount = 1,
+                             .pSignalSemaphores = &stream->timeline};
+  TRY(submit(v, b->stream, &info, VK_NULL_HANDLE));
+  made->reached = stream->submitted = reached;
+  return status_ok();
+}
+
+heddle_status vulkan_frame_submit(void *loaded, void *frame, const device_batch *b) {
+  const vulkan_program *v = loaded;
+  vulkan_frame *f = frame;
+  TRY(take_commands(v, f, b));
+  if (v->device->has_timelines) return submit_to_stream(v, f, b);
+  return submit_and_wait(v, f, &f->batches[b->number].commands);
+}
