@@ -107,6 +107,12 @@ static MlirValue extreme(ir_builder *b, const char *which, MlirValue x, MlirValu
 static MlirValue larger(ir_builder *b, MlirValue x, MlirValue y) { return extreme(b, "arith.maximumf", x, y); }
 static MlirValue smaller(ir_builder *b, MlirValue x, MlirValue y) { return extreme(b, "arith.minimumf", x, y); }
 
+// Whether the absolute value of z may be too large for its type.
+static MlirValue is_about_to_overflow(ir_builder *b, parts z) {
+  MlirValue re = magnitude(b, z.re), im = magnitude(b, z.im), high = larger(b, re, im);
+  return ir_cmpf(b, "ogt", high, num(b, high, ir_bit_width(mlirValueGetType(high)) > 32 ? 0x1p1022 : 0x1p126));
+}
+
 // Scaled by the larger part, so that only results out of range overflow. Conditions that are combined would keep
 // vectors narrow (combines_conditions in lower/vectorize_loops.c); each selects on its own.
 static MlirValue absolute(ir_builder *b, parts z) {
@@ -243,6 +249,16 @@ static MlirValue narrowed(ir_builder *b, MlirValue x, MlirType to) {
   return mlirTypeEqual(mlirValueGetType(x), to) ? x : ir_cast(b, "arith.truncf", to, x);
 }
 
+static parts widened_parts(ir_builder *b, parts z) {
+  MlirValue re = widened(b, z.re), im = widened(b, z.im);
+  return (parts){re, im};
+}
+
+static parts narrowed_parts(ir_builder *b, parts z, MlirType to) {
+  MlirValue re = narrowed(b, z.re, to), im = narrowed(b, z.im, to);
+  return (parts){re, im};
+}
+
 // x^2 - 1 + y^2 for x = 1 + less_one, which comes widened.
 static MlirValue excess_of_square(ir_builder *b, MlirValue less_one, MlirValue y, MlirType type) {
   MlirValue more_one = add(b, less_one, num(b, less_one, 2)), imaginary = widened(b, y);
@@ -340,11 +356,25 @@ static parts hyperbolic_tangent(ir_builder *b, parts z) {
   MlirValue infinite = is(b, size, INFINITY), zero = num(b, size, 0);
   MlirValue has_angle = is_finite(b, z.im);
   wave = ir_select(b, infinite, ir_select(b, has_angle, wave, with_sign(b, zero, z.im)), wave);
+  near_im = ir_select(b, is(b, z.im, 0), z.im, near_im);
   MlirValue far_re = with_sign(b, add(b, one, mul(b, zero, wave)), z.re), four = num(b, size, 4);
   MlirValue far_im = mul(b, four, mul(b, decay, wave));
   double limit = ir_bit_width(mlirValueGetType(size)) > 32 ? 22 : 11;
   MlirValue is_far = ir_cmpf(b, "ogt", size, num(b, size, limit));
   return choose(b, is_far, (parts){far_re, far_im}, (parts){near_re, near_im});
+}
+
+// How far from the real axis an arc sine or cosine of z lies: the inverse hyperbolic sine of a part of x y, two roots
+// whose product is about as large as z. Where |z| overflows it is taken of a quarter, and ln 4 added; at infinity the
+// other part of z does not count, and the sign is that of `far`.
+static MlirValue arc_height(ir_builder *b, parts z, parts x, parts y, bool is_real, MlirValue far) {
+  MlirValue steep = is_about_to_overflow(b, z), infinite = any_infinite(b, z);
+  MlirValue one = num(b, far, 1), none = num(b, far, 0), quarter = num(b, far, 0.25);
+  MlirValue log_of_four = num(b, far, 2 * M_LN2), infinity = num(b, far, INFINITY);
+  const parts product = times(b, scaled(b, ir_select(b, steep, quarter, one), x), y);
+  MlirValue arc = ir_unary(b, "math.asinh", is_real ? product.re : product.im);
+  MlirValue whole = add(b, arc, with_sign(b, ir_select(b, steep, log_of_four, none), arc));
+  return ir_select(b, infinite, with_sign(b, infinity, far), whole);
 }
 
 static parts arc_sine(ir_builder *b, parts z) {
@@ -353,7 +383,7 @@ static parts arc_sine(ir_builder *b, parts z) {
   MlirValue leg = times(b, minus, plus).re, re_is_infinite = is_infinite(b, z.re), im_is_finite = is_finite(b, z.im);
   MlirValue is_on_axis = both(b, re_is_infinite, im_is_finite), zero = num(b, z.re, 0);
   MlirValue re = elementwise_angle(b, z.re, ir_select(b, is_on_axis, zero, leg));
-  return (parts){re, ir_unary(b, "math.asinh", times(b, conjugate(b, minus), plus).im)};
+  return (parts){re, arc_height(b, z, conjugate(b, minus), plus, false, z.im)};
 }
 
 // Squares of such numbers are about to overflow.
@@ -367,22 +397,27 @@ static MlirValue is_huge(ir_builder *b, MlirValue x) {
 static parts far_arc_tangent(ir_builder *b, parts z) {
   MlirValue size = absolute(b, z), zero = num(b, z.re, 0), least = with_sign(b, zero, z.re);
   MlirValue re = quo(b, quo(b, z.re, size), size), at_infinity = is(b, size, INFINITY);
-  MlirValue quarter = with_sign(b, num(b, z.im, M_PI_2), z.im), is_nan = ir_cmpf(b, "uno", z.im, z.im);
+  MlirValue quarter = with_sign(b, num(b, z.im, M_PI_2), z.im), is_nan = ir_cmpf(b, "uno", size, z.im);
   re = ir_select(b, at_infinity, least, re);
-  return (parts){re, ir_select(b, is_nan, z.im, quarter)};
+  return (parts){re, ir_select(b, is_nan, num(b, size, NAN), quarter)};
 }
 
 // The real part is odd in re: taken at |re|, where log1p's argument is positive and loses nothing.
 static parts hyperbolic_arc_tangent(ir_builder *b, parts z) {
   MlirValue one = num(b, z.re, 1), size = magnitude(b, z.re), gap = sub(b, one, size), square = mul(b, z.im, z.im);
   MlirValue four_size = mul(b, num(b, size, 4), size);
-  MlirValue x = quo(b, four_size, add(b, mul(b, gap, gap), square)), quarter = num(b, x, 0.25);
-  MlirValue re = mul(b, quarter, ir_unary(b, "math.log1p", x));
-  MlirValue opposite_leg = mul(b, num(b, x, 2), z.im);
+  MlirValue distance = add(b, mul(b, gap, gap), square), quarter = num(b, gap, 0.25), half = num(b, gap, 0.5);
+  MlirValue re = mul(b, quarter, ir_unary(b, "math.log1p", quo(b, four_size, distance)));
+  // Next to the poles squares of distances lose bits or vanish, and the logarithm is of their root.
+  MlirValue log_distance = ir_unary(b, "math.log", absolute(b, (parts){gap, z.im}));
+  MlirValue near_pole = mul(b, half, sub(b, num(b, gap, M_LN2), log_distance));
+  const bool is_double = ir_bit_width(mlirValueGetType(gap)) > 32;
+  re = ir_select(b, ir_cmpf(b, "olt", distance, num(b, gap, is_double ? 0x1p-900 : 0x1p-96)), near_pole, re);
+  MlirValue opposite_leg = mul(b, num(b, gap, 2), z.im);
   MlirValue adjacent_leg = sub(b, mul(b, gap, add(b, one, size)), square);
   MlirValue angle = elementwise_angle(b, opposite_leg, adjacent_leg);
   re = with_sign(b, re, z.re);
-  parts near = {re, mul(b, num(b, x, 0.5), angle)}, far = far_arc_tangent(b, z);
+  parts near = {re, mul(b, half, angle)}, far = far_arc_tangent(b, z);
   MlirValue re_is_huge = is_huge(b, z.re), im_is_huge = is_huge(b, z.im);
   return choose(b, either(b, re_is_huge, im_is_huge), far, near);
 }
@@ -453,7 +488,7 @@ MlirValue complex_acos(ir_builder *b, const instruction *i, const MlirValue *x) 
   (void)i;
   parts z = split(b, x[0]), minus = square_root(b, one_minus(b, z)), plus = square_root(b, one_plus(b, z));
   MlirValue half = elementwise_angle(b, minus.re, plus.re);
-  MlirValue im = ir_unary(b, "math.asinh", times(b, conjugate(b, plus), minus).im);
+  MlirValue im = arc_height(b, z, conjugate(b, plus), minus, false, neg(b, z.im));
   MlirValue re = doubled(b, half, z, magnitude(b, argument(b, z)));
   return join(b, (parts){re, im});
 }
@@ -462,7 +497,7 @@ MlirValue complex_acosh(ir_builder *b, const instruction *i, const MlirValue *x)
   (void)i;
   parts z = split(b, x[0]), plus = square_root(b, one_plus(b, z));
   parts minus = square_root(b, (parts){sub(b, z.re, num(b, z.re, 1)), z.im});
-  MlirValue re = ir_unary(b, "math.asinh", times(b, conjugate(b, minus), plus).re);
+  MlirValue re = arc_height(b, z, conjugate(b, minus), plus, true, num(b, z.re, 1));
   MlirValue half = elementwise_angle(b, minus.im, plus.re);
   MlirValue im = doubled(b, half, z, argument(b, z));
   return join(b, (parts){re, im});
@@ -471,15 +506,22 @@ MlirValue complex_acosh(ir_builder *b, const instruction *i, const MlirValue *x)
 MlirValue complex_cbrt(ir_builder *b, const instruction *i, const MlirValue *x) {
   (void)i;
   parts z = split(b, x[0]);
-  MlirValue size = ir_unary(b, "math.cbrt", absolute(b, z));
+  MlirValue steep = is_about_to_overflow(b, z), one = num(b, z.re, 1);
+  MlirValue eighth = num(b, z.re, 0.125), two = num(b, z.re, 2);
+  MlirValue root_of_scaled = ir_unary(b, "math.cbrt", absolute(b, scaled(b, ir_select(b, steep, eighth, one), z)));
+  MlirValue size = mul(b, ir_select(b, steep, two, one), root_of_scaled);
   MlirValue whole = argument(b, z), angle = quo(b, whole, num(b, size, 3));
-  MlirValue re = mul(b, size, ir_unary(b, "math.cos", angle)), im = mul(b, size, ir_unary(b, "math.sin", angle));
+  MlirValue re = mul(b, size, ir_unary(b, "math.cos", angle)), sine = ir_unary(b, "math.sin", angle);
+  // At infinity on the real axis the angle is zero still.
+  MlirValue im = ir_select(b, is(b, sine, 0), sine, mul(b, size, sine));
   return join(b, (parts){re, im});
 }
 
 MlirValue complex_sign(ir_builder *b, const instruction *i, const MlirValue *x) {
   (void)i;
   parts z = split(b, x[0]);
+  MlirValue steep = is_about_to_overflow(b, z), quarter = num(b, z.re, 0.25), one = num(b, z.re, 1);
+  z = scaled(b, ir_select(b, steep, quarter, one), z);
   MlirValue size = absolute(b, z);
   MlirValue vanishes = is(b, size, 0);
   return join(b, choose(b, vanishes, z, divided(b, z, size)));
@@ -523,23 +565,30 @@ static parts power_of_zero(ir_builder *b, parts exponent) {
   MlirValue nan = num(b, exponent.re, NAN), infinity = num(b, exponent.re, INFINITY), none = num(b, exponent.re, 0);
   MlirValue falls = ir_cmpf(b, "ogt", exponent.re, none), grows = ir_cmpf(b, "olt", exponent.re, none);
   MlirValue pole = ir_select(b, grows, infinity, nan);
+  pole = ir_select(b, is_finite(b, exponent.im), pole, nan);
   parts away = choose(b, falls, real_number(b, exponent.re, 0), (parts){pole, nan});
   MlirValue zero_exponent = is_zero(b, exponent);
   return choose(b, zero_exponent, real_number(b, exponent.re, 1), away);
 }
 
+// e^(y log x), whose relative error is that of y log x times its size: in f64 where it is to be f32.
 MlirValue complex_power(ir_builder *b, const instruction *i, const MlirValue *x) {
   (void)i;
-  parts base = split(b, x[0]), exponent = split(b, x[1]);
+  const parts given = split(b, x[0]);
+  const parts base = widened_parts(b, given), exponent = widened_parts(b, split(b, x[1]));
   parts power = exponential(b, times(b, exponent, logarithm(b, base)));
-  MlirValue zero_base = is_zero(b, base);
-  return join(b, choose(b, zero_base, power_of_zero(b, exponent), power));
+  MlirValue zero_base = is_zero(b, base), zero_exponent = is_zero(b, exponent);
+  power = choose(b, zero_base, power_of_zero(b, exponent), power);
+  power = choose(b, zero_exponent, real_number(b, power.re, 1), power);
+  return join(b, narrowed_parts(b, power, mlirValueGetType(given.re)));
 }
 
-// -i log((x + iy) / sqrt(x^2 + y^2)) for complex x and y.
+// -i log((x + iy) / sqrt(x^2 + y^2)) for complex x and y; squares of f32 do not overflow in f64.
 MlirValue complex_atan2(ir_builder *b, const instruction *i, const MlirValue *x) {
   (void)i;
-  parts v = split(b, x[0]), u = split(b, x[1]), direction = sum(b, u, times_i(b, v));
-  parts uu = times(b, u, u), vv = times(b, v, v), norm = square_root(b, sum(b, uu, vv));
-  return join(b, times_minus_i(b, logarithm(b, quotient(b, direction, norm))));
+  const parts given = split(b, x[0]);
+  const parts v = widened_parts(b, given), u = widened_parts(b, split(b, x[1])), direction = sum(b, u, times_i(b, v));
+  const parts uu = times(b, u, u), vv = times(b, v, v), norm = square_root(b, sum(b, uu, vv));
+  const parts angle = times_minus_i(b, logarithm(b, quotient(b, direction, norm)));
+  return join(b, narrowed_parts(b, angle, mlirValueGetType(given.re)));
 }

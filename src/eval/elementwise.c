@@ -38,7 +38,7 @@ heddle_status eval_elementwise(interpreter *in, const instruction *i, value *con
       if (!is_splat(operands[k], i))
         compute_load(operands[k]->shape->dtype, operands[k]->data, first, count, &blocks[k]);
     kernel(&call, count, &computed, inputs);
-    noise_on_results(&in->noise, i, count, &computed);
+    noise_on_results(&in->noise, i, count, &computed, inputs);
     compute_store(call.result, result->data, first, count, &computed);
   }
   *out = result;

@@ -6,13 +6,31 @@
 
 // The C library gives zero at -infinity and infinity at infinity whatever the angle; XLA has no value where the angle
 // is infinite or none, and StableHLO's tests have none at an infinite one, so NaN.
-static double complex exp_of(double complex z) { return isfinite(cimag(z)) ? cexp(z) : compute_complex(NAN, NAN); }
+static double complex of_angle(double angle, double complex value) {
+  return isfinite(angle) ? value : compute_complex(NAN, NAN);
+}
+
+static double complex exp_of(double complex z) { return of_angle(cimag(z), cexp(z)); }
+
+// At infinity the angle does not count.
+static double complex tanh_of(double complex z) { return isinf(creal(z)) ? ctanh(z) : of_angle(cimag(z), ctanh(z)); }
+
+static double complex tan_of(double complex z) {
+  const double complex turned = tanh_of(compute_complex(-cimag(z), creal(z)));
+  return compute_complex(cimag(turned), -creal(turned));
+}
+
+// Inverse functions of a NaN have no value unless the other part is infinite; the C library has one on the axes.
+static double complex inverse_of(double complex z, double complex value) {
+  const bool has_none = isnan(creal(z) + cimag(z)) && !isinf(creal(z)) && !isinf(cimag(z));
+  return has_none ? compute_complex(NAN, NAN) : value;
+}
 
 static double complex expm1_of(double complex z) {
   double x = creal(z), y = cimag(z);
   if (y == 0) return compute_complex(expm1(x), y);
   double half_sine = sin(y / 2);
-  return compute_complex(expm1(x) * cos(y) - 2 * half_sine * half_sine, exp(x) * sin(y));
+  return of_angle(y, compute_complex(expm1(x) * cos(y) - 2 * half_sine * half_sine, cimag(cexp(z))));
 }
 
 // log|1 + z| is half of log1p(x (2 + x) + y²), whose terms may cancel near the unit circle around -1: long double keeps
@@ -28,17 +46,39 @@ static double complex log1p_of(double complex z) {
 
 static double complex sign_of(double complex z) {
   if (z == 0) return 0;
+  // A quarter where the modulus may overflow.
+  if (fmax(fabs(creal(z)), fabs(cimag(z))) > 0x1p1022) z = compute_complex(creal(z) / 4, cimag(z) / 4);
   double modulus = hypot(creal(z), cimag(z));
   return compute_complex(creal(z) / modulus, cimag(z) / modulus);
 }
 
+// e^(y log x) in long double, since what y log x is wrong by makes the result wrong by as many times its size. The
+// product is the textbook's. Of x = 0 there is a pole on the left, without an angle.
 static double complex power_of(double complex x, double complex y) {
   if (y == 0) return 1;
-  if (x == 0 && creal(y) > 0) return 0;
-  return cpow(x, y);
+  if (x == 0) {
+    if (creal(y) > 0) return 0;
+    return compute_complex(creal(y) < 0 && isfinite(cimag(y)) ? INFINITY : NAN, NAN);
+  }
+  const long double complex l = clogl(x);
+  const long double a = creall(l), b = cimagl(l), c = creal(y), d = cimag(y);
+  const long double size = a * c - b * d, angle = a * d + b * c;
+  if ((double)size == -INFINITY) return 0;
+  if (isnan(size) || !isfinite((double)angle)) return compute_complex(NAN, NAN);
+  // Between the logarithms of the ends of double, long double's exponentials neither overflow nor vanish.
+  const long double power = expl(fminl(fmaxl(size, -2000), 2000));
+  return compute_complex((double)(power * cosl(angle)), (double)(power * sinl(angle)));
 }
 
-static double complex cbrt_of(double complex z) { return z == 0 ? z : cexp(clog(z) / 3); }
+static double complex cbrt_of(double complex z) {
+  if (isnan(creal(z)) || isnan(cimag(z))) return compute_complex(NAN, NAN);
+  return z == 0 ? z : cexp(clog(z) / 3);
+}
+
+// e^-z vanishes at infinity whatever the angle.
+static double complex logistic_of(double complex z) {
+  return creal(z) == INFINITY ? compute_complex(1, 0) : 1 / (1 + exp_of(-z));
+}
 
 // -i log((x + iy) / sqrt(x² + y²)); products with i are turns, since 0 times an infinity would be NaN.
 static double complex atan2_of(double complex y, double complex x) {
@@ -78,30 +118,30 @@ static double complex minimum(double complex x, double complex y) { return is_le
   }
 
 UNARY(abs, double, hypot(creal(x), cimag(x)))
-UNARY(acos, double complex, cacos(x))
-UNARY(acosh, double complex, cacosh(x))
-UNARY(asin, double complex, casin(x))
-UNARY(asinh, double complex, casinh(x))
-UNARY(atan, double complex, catan(x))
-UNARY(atanh, double complex, catanh(x))
+UNARY(acos, double complex, inverse_of(x, cacos(x)))
+UNARY(acosh, double complex, inverse_of(x, cacosh(x)))
+UNARY(asin, double complex, inverse_of(x, casin(x)))
+UNARY(asinh, double complex, inverse_of(x, casinh(x)))
+UNARY(atan, double complex, inverse_of(x, catan(x)))
+UNARY(atanh, double complex, inverse_of(x, catanh(x)))
 UNARY(cbrt, double complex, cbrt_of(x))
-UNARY(cos, double complex, ccos(x))
-UNARY(cosh, double complex, ccosh(x))
+UNARY(cos, double complex, of_angle(creal(x), ccos(x)))
+UNARY(cosh, double complex, of_angle(cimag(x), ccosh(x)))
 UNARY(exp, double complex, exp_of(x))
 UNARY(expm1, double complex, expm1_of(x))
 UNARY(imag, double, cimag(x))
 UNARY(log, double complex, clog(x))
 UNARY(log1p, double complex, log1p_of(x))
-UNARY(logistic, double complex, 1 / (1 + cexp(-x)))
+UNARY(logistic, double complex, logistic_of(x))
 UNARY(negate, double complex, -x)
 UNARY(real, double, creal(x))
 UNARY(rsqrt, double complex, 1 / csqrt(x))
 UNARY(sign, double complex, sign_of(x))
-UNARY(sin, double complex, csin(x))
-UNARY(sinh, double complex, csinh(x))
+UNARY(sin, double complex, of_angle(creal(x), csin(x)))
+UNARY(sinh, double complex, of_angle(cimag(x), csinh(x)))
 UNARY(sqrt, double complex, csqrt(x))
-UNARY(tan, double complex, ctan(x))
-UNARY(tanh, double complex, ctanh(x))
+UNARY(tan, double complex, tan_of(x))
+UNARY(tanh, double complex, tanh_of(x))
 BINARY(add, double complex, x + y)
 BINARY(atan2, double complex, atan2_of(x, y))
 BINARY(divide, double complex, x / y)

@@ -167,7 +167,18 @@ static void round_logistics(noise *n, dtype t, double relative, int64_t count, d
   }
 }
 
-static void disturb_results(noise *n, const instruction *i, int64_t count, void *block) {
+// What y log x is off by, in f64, makes e^(y log x) off by as many times its size.
+static void disturb_powers(noise *n, dtype t, double relative, int64_t count, void *block,
+                           const void *const *operands) {
+  const double complex *bases = operands[0], *exponents = operands[1], *powers = block;
+  double sizes[COMPUTE_LANES];
+  const double amplified = epsilon(DTYPE_C128) / epsilon(t) / 16;
+  for (int64_t k = 0; k < count; k++)
+    sizes[k] = cabs(powers[k]) * fmax(1, cabs(exponents[k]) * cabs(clog(bases[k])) * amplified);
+  disturb(n, t, relative, count, block, sizes);
+}
+
+static void disturb_results(noise *n, const instruction *i, int64_t count, void *block, const void *const *operands) {
   const dtype t = i->shape->dtype;
   const error_bound *b = &bounds[i->opcode];
   const bool is_complex = i->operand_count > 0 && dtype_is_complex(instruction_operand_shape(i, 0)->dtype);
@@ -175,15 +186,16 @@ static void disturb_results(noise *n, const instruction *i, int64_t count, void 
   double relative = (is_complex ? b->modulus : ulps) * epsilon(t);
   if (dtypes[t].is_narrow_float) relative = fmax(relative, b->narrow);
   if (is_complex && i->opcode == HLO_ATAN2) disturb_angles(n, relative, count, block);
+  else if (is_complex && i->opcode == HLO_POWER) disturb_powers(n, t, relative, count, block, operands);
   else if (relative > 0) disturb(n, t, relative, count, block, NULL);
   if (i->opcode == HLO_LOGISTIC && dtypes[t].is_narrow_float && !n->is_loose)
     round_logistics(n, t, relative, count, block);
   if (is_complex && i->opcode == HLO_MULTIPLY) lose_overflows(t, count, block);
 }
 
-void noise_on_results(noise *n, const instruction *i, int64_t count, void *block) {
+void noise_on_results(noise *n, const instruction *i, int64_t count, void *block, const void *const *operands) {
   if (!n->state || !dtype_is_inexact(i->shape->dtype)) return;
-  disturb_results(n, i, count, block);
+  disturb_results(n, i, count, block, operands);
   if (!stays_rounded(i->opcode)) noise_on_rounding(n, i->shape->dtype, count, block);
 }
 
@@ -200,7 +212,7 @@ static void overflow(dtype t, int64_t count, double *xs) {
 void noise_on_step(noise *n, const instruction *i, int64_t count, void *block, const void *const *operands) {
   const dtype t = i->shape->dtype;
   if (!n->state || !dtype_is_inexact(t)) return;
-  disturb_results(n, i, count, block);
+  disturb_results(n, i, count, block, operands);
   if (i->opcode != HLO_ADD && i->opcode != HLO_SUBTRACT && i->opcode != HLO_MULTIPLY && i->opcode != HLO_DIVIDE) return;
   double sizes[COMPUTE_LANES];
   const bool adds = i->opcode == HLO_ADD || i->opcode == HLO_SUBTRACT;

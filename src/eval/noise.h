@@ -23,7 +23,7 @@ noise noise_start(uint64_t seed, bool is_loose);
 
 // Results of an elementwise `i`, in their compute type and not rounded yet: within NOISE_SIZE times the error that
 // doc/numbers.md states for it. Operations that are exact to the last bit, and integers, stay as they are.
-void noise_on_results(noise *n, const instruction *i, int64_t count, void *block);
+void noise_on_results(noise *n, const instruction *i, int64_t count, void *block, const void *const *operands);
 // One step of a running sum or product that is kept in double: what its rounding in the sum's type may do, relative to
 // the larger of operands and result. What that type cannot hold becomes infinite.
 void noise_on_step(noise *n, const instruction *i, int64_t count, void *block, const void *const *operands);

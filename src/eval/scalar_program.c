@@ -266,7 +266,7 @@ static void run_steps(interpreter *in, scalar_program *p, int64_t count) {
     step->kernel(&step->call, count, result, operands);
     const instruction *i = step->call.instruction;
     if (i && p->sums) noise_on_step(&in->noise, i, count, result, operands);
-    else if (i) noise_on_results(&in->noise, i, count, result);
+    else if (i) noise_on_results(&in->noise, i, count, result, operands);
     if (step->rounds) compute_round(step->call.result, result, count);
   }
 }
