@@ -72,6 +72,8 @@ static void note_needs_of(const open_program *o, const instruction *i, import_op
     if (i->opcode == HLO_DYNAMIC_SLICE) need(o, i, s->dims[d], i->shape->dims[d], out);
     if (i->opcode == HLO_DYNAMIC_UPDATE_SLICE) need(o, i, s->dims[d], i->operands[1]->shape->dims[d], out);
     if (i->opcode == HLO_GATHER) need(o, i, s->dims[d], i->attributes->slice_sizes.data[d], out);
+    if (i->opcode == HLO_PAD) need(o, i, i->attributes->padding.dims[d].low, 0, out);
+    if (i->opcode == HLO_PAD) need(o, i, i->attributes->padding.dims[d].high, 0, out);
   }
 }
 
@@ -115,6 +117,7 @@ static bool takes_sizes(const lhlo_program *p) {
 static heddle_status make_open_plans(const open_program *o, open_plans *out) {
   open_program odd = *o;
   odd.symbols.samples.is_odd = true;
+  open_samples_add_table(o->arena, &odd.symbols.samples);
   open_samples *samples = arena_new(o->arena, open_samples);
   *samples = odd.symbols.samples;
   const int count = open_samples_count(samples);
@@ -288,13 +291,65 @@ static heddle_status find_checks(const open_program *o, const open_sample *sampl
   return status_ok();
 }
 
+// In parentheses where a quotient would otherwise be another.
+static void print_side(text *out, const program_sizes *s, const int64_t *terms, bool divides) {
+  text side = {0};
+  program_sizes_print(&side, s, terms);
+  const bool is_sum = divides && strpbrk(text_cstr(&side), " *");
+  text_printf(out, is_sum ? "(%s)" : "%s", text_cstr(&side));
+  text_free(&side);
+}
+
+// What a derived symbol is called: by what it is.
+static const char *name_of(arena *a, const program_sizes *s, const program_derived_size *d) {
+  static const char *const forms[PROGRAM_DERIVED_KIND_COUNT] = {[PROGRAM_QUOTIENT] = "floor(%s / %s)",
+                                                                [PROGRAM_REMAINDER] = "mod(%s, %s)",
+                                                                [PROGRAM_MODULO] = "mod(%s, %s)",
+                                                                [PROGRAM_LARGER] = "max(%s, %s)",
+                                                                [PROGRAM_SMALLER] = "min(%s, %s)"};
+  text left = {0}, right = {0}, name = {0};
+  const bool divides = d->kind == PROGRAM_QUOTIENT;
+  print_side(&left, s, d->left, divides);
+  print_side(&right, s, d->right, divides);
+  text_printf(&name, forms[d->kind], text_cstr(&left), text_cstr(&right));
+  const char *copy = arena_strdup(a, text_cstr(&name), name.size);
+  text_free(&left);
+  text_free(&right);
+  text_free(&name);
+  return copy;
+}
+
+static heddle_status find_derived(const open_program *o, const open_sample *samples, program_symbol *symbols,
+                                  program_sizes *out) {
+  const open_samples *s = &o->symbols.samples;
+  program_derived_size *derived = arena_array(o->arena, program_derived_size, s->derived_count);
+  for (int k = 0; k < s->derived_count; k++) {
+    const int symbol = s->symbol_count - s->derived_count + k;
+    int64_t left[OPEN_SAMPLES_MOST] = {0}, right[OPEN_SAMPLES_MOST] = {0};
+    for (int n = 0; n < open_samples_count(s); n++) {
+      left[n] = open_samples_derived(s, n, symbol)->left;
+      right[n] = open_samples_derived(s, n, symbol)->right;
+    }
+    derived[k].kind = o->symbols.derived.kinds[k];
+    if (!open_samples_terms(s, left, derived[k].left) || !open_samples_terms(s, right, derived[k].right)) {
+      o->refusal->by_number = true;
+      return depends(samples[0].program.where, "what is divided or rounded up in the program");
+    }
+    symbols[symbol] = (program_symbol){name_of(o->arena, out, &derived[k]), 0, INT64_MAX};
+  }
+  out->derived_count = s->derived_count;
+  out->derived = derived;
+  return status_ok();
+}
+
 static heddle_status find_sizes(const open_program *o, const open_sample *samples, int number_count, int64_t most,
                                 program_sizes *out) {
-  program_symbol *symbols = arena_array(o->arena, program_symbol, o->symbols.samples.symbol_count);
-  for (int k = 0; k < o->symbols.samples.symbol_count; k++)
+  const open_samples *s = &o->symbols.samples;
+  program_symbol *symbols = arena_array(o->arena, program_symbol, s->symbol_count);
+  for (int k = 0; k < s->symbol_count - s->derived_count; k++)
     symbols[k] = (program_symbol){o->symbols.names[k], 0, o->symbols.most[k] < most ? o->symbols.most[k] : most};
-  *out = (program_sizes){
-      .symbol_count = o->symbols.samples.symbol_count, .degree = o->symbols.samples.degree, .symbols = symbols};
+  *out = (program_sizes){.symbol_count = s->symbol_count, .degree = s->degree, .symbols = symbols};
+  TRY(find_derived(o, samples, symbols, out));
   TRY(find_checks(o, samples, out));
   return find_numbers(o, samples, number_count, out);
 }

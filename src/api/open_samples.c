@@ -56,18 +56,70 @@ static int64_t stand_in(const open_samples *s, int column, int symbol) {
 
 int open_samples_odd(const open_samples *s) { return open_samples_count(s); }
 
+// Which of a symbol's stand-ins the sample has.
+static int column_of(const open_samples *s, int sample, int symbol) {
+  if (sample >= open_samples_count(s) - 1) return COLUMNS - 1;
+  for (int k = 0; k < symbol; k++) sample /= s->degree + 1;
+  return sample % (s->degree + 1);
+}
+
 int64_t open_samples_stand_in(const open_samples *s, int sample, int symbol) {
   enum { PRIME = 7919 };
-  const bool is_last = sample == open_samples_count(s) - 1;
-  if (sample == open_samples_odd(s)) return stand_in(s, COLUMNS - 1, symbol) + PRIME % levels[s->level].unit;
-  if (is_last) return stand_in(s, COLUMNS - 1, symbol);
-  for (int k = 0; k < symbol; k++) sample /= s->degree + 1;
-  return stand_in(s, sample % (s->degree + 1), symbol);
+  if (symbol >= s->symbol_count - s->derived_count) return open_samples_derived(s, sample, symbol)->stand_in;
+  const int64_t more = sample == open_samples_odd(s) ? PRIME % levels[s->level].unit : 0;
+  return stand_in(s, column_of(s, sample, symbol), symbol) + more;
 }
 
 int64_t open_samples_largest_size(const open_samples *s) { return stand_in(s, COLUMNS - 1, PROGRAM_MOST_SYMBOLS - 1); }
 
-int64_t open_samples_open_from(const open_samples *s) { return open_samples_largest_size(s) / 2; }
+int64_t open_samples_open_from(const open_samples *s) {
+  return open_samples_largest_size(s) / 2 / (s->derived_ratio > 0 ? s->derived_ratio : 1);
+}
+
+// --- derived symbols
+
+void open_samples_add_table(arena *a, open_samples *s) {
+  s->derived = arena_array(a, open_derived_value, (OPEN_SAMPLES_MOST + 1) * PROGRAM_MOST_SYMBOLS);
+}
+
+open_derived_value *open_samples_derived(const open_samples *s, int sample, int symbol) {
+  return &s->derived[sample * PROGRAM_MOST_SYMBOLS + symbol];
+}
+
+// What the symbol would be, or, of remainders and of what has one small side, something else that it is not above.
+static int64_t about(program_derived_kind kind, int64_t left, int64_t right) {
+  enum { FAR = 64 };
+  const int64_t smaller = left < right ? left : right, larger = left < right ? right : left;
+  switch (kind) {
+    case PROGRAM_QUOTIENT: return right > 0 ? left / right : 0;
+    case PROGRAM_REMAINDER:
+    case PROGRAM_MODULO: return (left < right / FAR ? right : left) / 2;
+    case PROGRAM_SMALLER: return smaller > 0 && smaller < larger / FAR ? larger / 2 : smaller;
+    default: return larger;
+  }
+}
+
+int64_t open_samples_derive(const open_samples *s, int sample, int symbol, program_derived_kind kind, bool is_above,
+                            int64_t left, int64_t right) {
+  enum { FINER = 16, LEAST_UNIT = 4, MOST_STAND_IN = INT32_MAX, LEAST_GAP = 64, PARTS = 512 };
+  const int column = column_of(s, sample, symbol);
+  const bool is_odd = s->is_odd || sample == open_samples_odd(s);
+  const int64_t from = about(kind, left, right), finer = levels[s->level].unit / FINER;
+  const int64_t unit = is_odd ? 1 + (column & 1) : finer > LEAST_UNIT ? finer : LEAST_UNIT;
+  if (from <= 0 || from > MOST_STAND_IN) return 0;
+  int64_t n = from / 4 * (is_above ? 5 : 3) / unit;
+  // Primes far apart, so that no two are the same, but where there are few.
+  const int row = column > s->degree ? s->degree + 1 : column;
+  int number = 1 + row * s->derived_count + symbol - (s->symbol_count - s->derived_count);
+  if (n / PARTS >= LEAST_GAP) {
+    n += number * (n / PARTS);
+    number = 1;
+  }
+  for (; number > 0; number--) do
+      n++;
+    while (!is_prime(n));
+  return n * unit <= MOST_STAND_IN && (is_above || n * unit < from) ? n * unit : 0;
+}
 
 // The coefficients of the polynomial through values at `count` places, in the values' place, `step` apart: Newton's
 // divided differences, then multiplied out. False if they are no integers.
@@ -85,18 +137,22 @@ static bool interpolate(int count, const int64_t *places, __int128 *values, int 
   return true;
 }
 
-// One symbol after the other, along each line of samples that differ in it alone.
+// One symbol after the other, along each line of samples that differ in it alone. The last one is first: the stand-ins
+// of derived ones depend on those of symbols before them, and so does what they are in a line.
 static bool find_terms(const open_samples *s, const int64_t *values, int test, int64_t *terms) {
   const program_sizes sizes = {.symbol_count = s->symbol_count, .degree = s->degree};
   const int count = program_sizes_term_count(&sizes), each = s->degree + 1;
   __int128 rest[PROGRAM_MOST_TERMS];
-  int64_t at[PROGRAM_MOST_SYMBOLS], places[PROGRAM_MOST_DEGREE + 1], found[PROGRAM_MOST_TERMS] = {0};
+  int64_t at[PROGRAM_MOST_SYMBOLS], found[PROGRAM_MOST_TERMS] = {0};
   if (count > PROGRAM_MOST_TERMS) return false;
   for (int k = 0; k < count; k++) rest[k] = values[k];
-  for (int symbol = 0, step = 1; symbol < s->symbol_count; symbol++, step *= each) {
-    for (int k = 0; k < each; k++) places[k] = stand_in(s, k, symbol);
-    for (int k = 0; k < count; k++)
-      if (k / step % each == 0 && !interpolate(each, places, &rest[k], step)) return false;
+  for (int symbol = s->symbol_count - 1, step = count / each; symbol >= 0; symbol--, step /= each) {
+    for (int k = 0; k < count; k++) {
+      if (k / step % each != 0) continue;
+      int64_t places[PROGRAM_MOST_DEGREE + 1];
+      for (int n = 0; n < each; n++) places[n] = open_samples_stand_in(s, k % step + n * step, symbol);
+      if (!interpolate(each, places, &rest[k], step)) return false;
+    }
   }
   for (int k = 0; k < count; k++) {
     if (rest[k] > INT64_MAX || rest[k] < INT64_MIN) return false;

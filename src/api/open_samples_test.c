@@ -11,7 +11,7 @@ static int64_t half(const int64_t *s) { return s[0] / 2; }
 static int64_t rounded(const int64_t *s) { return (s[0] + 31) / 32 * 32; }
 
 static bool find(const open_samples *s, number_fn fn, int64_t *terms) {
-  int64_t values[OPEN_SAMPLES_MOST], symbols[PROGRAM_MOST_SYMBOLS];
+  int64_t values[OPEN_SAMPLES_MOST], symbols[PROGRAM_MOST_SYMBOLS] = {0};
   assert_true(open_samples_count(s) <= OPEN_SAMPLES_MOST);
   for (int k = 0; k < open_samples_count(s); k++) {
     for (int n = 0; n < s->symbol_count; n++) symbols[n] = open_samples_stand_in(s, k, n);
@@ -68,11 +68,38 @@ static void test_stand_ins(void **state) {
   }
 }
 
+static int64_t of_quotient(const int64_t *s) { return 8 * s[2] - s[0] + s[0] * s[1] * s[2] + 3; }
+
+// What stands in for a symbol that others decide is independent of them, on the side that is wanted.
+static void test_derived(void **state) {
+  (void)state;
+  arena *a = arena_create();
+  for (int odd = 0; odd < 2; odd++) {
+    for (int above = 0; above < 2; above++) {
+      for (int level = 2; level < 4; level++) {
+        open_samples s = {.symbol_count = 3, .derived_count = 1, .degree = 1, .level = level, .is_odd = odd};
+        int64_t terms[PROGRAM_MOST_TERMS];
+        open_samples_add_table(a, &s);
+        for (int k = 0; k <= open_samples_count(&s); k++) {
+          const int64_t left = open_samples_stand_in(&s, k, 0) + 7;
+          const int64_t n = open_samples_derive(&s, k, 2, PROGRAM_QUOTIENT, above, left, 8);
+          assert_true(above ? n > left / 8 : n > 0 && n < left / 8);
+          open_samples_derived(&s, k, 2)->stand_in = n;
+        }
+        assert_true(find(&s, of_quotient, terms));
+        assert_true(terms[0] == 3 && terms[1] == -1 && terms[2] == 0 && terms[4] == 8 && terms[7] == 1);
+      }
+    }
+  }
+  arena_destroy(a);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_polynomials),
       cmocka_unit_test(test_others),
       cmocka_unit_test(test_stand_ins),
+      cmocka_unit_test(test_derived),
   };
   return cmocka_run_group_tests_name("api/open_samples", tests, NULL, NULL);
 }

@@ -63,12 +63,21 @@ static heddle_status import_as(arena *a, reading *r, import_open_sizes *sizes, m
   return import_module(a, r->symbols->file, r->symbols->source, &import, out);
 }
 
-heddle_status open_symbols_import(arena *a, const open_symbols *o, int sample, import_open_sizes *sizes, module **out) {
+// At a sample of `samples`.
+static heddle_status import_sample(arena *a, const open_symbols *o, const open_samples *samples, int sample,
+                                   import_open_sizes *sizes, module **out) {
   open_symbols copy = *o;
   reading r = {.symbols = &copy, .sample = sample};
-  sizes->from = open_samples_open_from(&o->samples);
-  TRY(import_as(a, &r, sizes, out));
-  if (sizes->has_kinks && !o->specializes)
+  copy.samples = *samples;
+  sizes->from = open_samples_open_from(samples);
+  return import_as(a, &r, sizes, out);
+}
+
+heddle_status open_symbols_import(arena *a, const open_symbols *o, int sample, import_open_sizes *sizes, module **out) {
+  open_derived_reading derived = {.derived = &o->derived, .samples = &o->samples, .sizes = sizes, .sample = sample};
+  open_derived_start(&derived, a);
+  TRY(import_sample(a, o, &o->samples, sample, sizes, out));
+  if ((sizes->has_kinks || !open_derived_fits(&derived)) && !o->specializes)
     return status_at(HEDDLE_UNIMPLEMENTED, (*out)->entry->where,
                      "a shape is the larger or the smaller of a size that is only known when the program runs and "
                      "another, or depends on which of them is larger: sizes have to be given when it is compiled");
@@ -234,6 +243,17 @@ static bool number_symbols(arena *a, open_symbols *o) {
   return count <= PROGRAM_MOST_SYMBOLS;
 }
 
+typedef struct derived_context {
+  arena *arena;
+  const open_symbols *symbols;
+} derived_context;
+
+static heddle_status read_derived(void *context, const open_samples *samples, int sample, import_open_sizes *sizes,
+                                  module **out) {
+  const derived_context *c = context;
+  return import_sample(c->arena, c->symbols, samples, sample, sizes, out);
+}
+
 static heddle_status try_rule(arena *a, open_symbols *o, symbol_rule rule) {
   apply(a, o, rule);
   if (!number_symbols(a, o))
@@ -243,6 +263,12 @@ static heddle_status try_rule(arena *a, open_symbols *o, symbol_rule rule) {
   module *unused;
   o->samples.level = OPEN_SAMPLES_LEVELS - 1;
   o->samples.degree = 1;
+  o->samples.derived_count = 0;
+  o->derived = (open_derived){0};
+  if (o->specializes) return open_symbols_import(a, o, 0, &sizes, &unused);
+  const derived_context context = {a, o};
+  TRY(open_derived_find(&(open_derived_program){a, read_derived, (void *)&context}, &o->samples, &o->derived));
+  if (o->derived.count > 0) return status_ok();
   return open_symbols_import(a, o, 0, &sizes, &unused);
 }
 

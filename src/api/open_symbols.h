@@ -3,6 +3,7 @@
 #define HEDDLE_API_OPEN_SYMBOLS_H_
 
 #include "api/compile.h"
+#include "api/open_derived.h"
 #include "import/import.h"
 
 enum { OPEN_SYMBOLS_MOST_DIMS = 64 };
@@ -21,6 +22,7 @@ struct open_symbols {
   int dim_count;
   open_dim dims[OPEN_SYMBOLS_MOST_DIMS];
   open_samples samples;
+  open_derived derived;
   bool takes_sizes;  // module.takes_sizes
   bool specializes;  // what is compiled is read again for each size: shapes may depend on sizes in any way
   const char *names[PROGRAM_MOST_SYMBOLS];

@@ -43,6 +43,15 @@ const char *program_allocation_kind_name(program_allocation_kind kind) {
   return names[kind];
 }
 
+const char *program_derived_kind_name(program_derived_kind kind) {
+  static const char *const names[PROGRAM_DERIVED_KIND_COUNT] = {[PROGRAM_QUOTIENT] = "quotient",
+                                                                [PROGRAM_REMAINDER] = "remainder",
+                                                                [PROGRAM_MODULO] = "modulo",
+                                                                [PROGRAM_LARGER] = "larger",
+                                                                [PROGRAM_SMALLER] = "smaller"};
+  return names[kind];
+}
+
 int64_t program_shape_elements(const program_shape *s) {
   int64_t count = 1;
   for (int d = 0; d < s->rank; d++)

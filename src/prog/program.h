@@ -227,10 +227,27 @@ typedef struct program_size_check {
   int64_t terms[PROGRAM_MOST_TERMS];
 } program_size_check;
 
+// What a symbol is that no dim says: it follows from polynomials of the symbols before it.
+typedef enum program_derived_kind {
+  PROGRAM_QUOTIENT,   // left / right, rounded down, of left >= 0 and right >= 1
+  PROGRAM_REMAINDER,  // what it leaves, of the same
+  PROGRAM_MODULO,     // left - right * floor(left / right), of right >= 1
+  PROGRAM_LARGER,     // the larger one
+  PROGRAM_SMALLER,
+  PROGRAM_DERIVED_KIND_COUNT
+} program_derived_kind;
+
+typedef struct program_derived_size {
+  program_derived_kind kind;
+  int64_t left[PROGRAM_MOST_TERMS], right[PROGRAM_MOST_TERMS];
+} program_derived_size;
+
 typedef struct program_sizes {
   int symbol_count;  // 0: all sizes are as the program says
   int degree;        // the highest exponent of a symbol, at least 1
   const program_symbol *symbols;
+  int derived_count;  // of the last symbols
+  const program_derived_size *derived;
   int number_count;
   const program_open_number *numbers;  // in ascending order
   int check_count;
@@ -270,6 +287,7 @@ typedef struct program {
 const char *program_thunk_kind_name(program_thunk_kind kind);            // "kernel", "while", …
 const char *program_image_format_name(program_image_format format);      // "elf", "ptx"
 const char *program_allocation_kind_name(program_allocation_kind kind);  // "parameter", …
+const char *program_derived_kind_name(program_derived_kind kind);        // "quotient", …
 
 // All three saturate at INT64_MAX: elements, bytes as callers see them, bytes in the program's memory.
 int64_t program_shape_elements(const program_shape *s);

@@ -267,9 +267,11 @@ static void print_sequence(printer *p, const program_sequence *s) {
 // Of a program for open sizes: what the numbers above are at any of them.
 static void print_sizes(text *out, const program_sizes *s) {
   if (s->symbol_count > 0) text_printf(out, "  degree %d\n", s->degree);
-  for (int k = 0; k < s->symbol_count; k++)
+  for (int k = 0; k < program_sizes_given_count(s); k++)
     text_printf(out, "  size %s: %" PRId64 " to %" PRId64 "\n", s->symbols[k].name, s->symbols[k].least,
                 s->symbols[k].most);
+  for (int k = program_sizes_given_count(s); k < s->symbol_count; k++)
+    text_printf(out, "  size %s\n", s->symbols[k].name);
   for (int k = 0; k < s->check_count; k++) {
     text_puts(out, "  wanted ");
     program_sizes_print(out, s, s->checks[k].terms);

@@ -26,6 +26,8 @@ static const char *format_value(int value) { return program_image_format_name((p
 static const char *thunk_value(int value) { return program_thunk_kind_name((program_thunk_kind)value); }
 static const char *device_value(int value) { return target_kind_name((target_kind)value); }
 
+static const char *derived_value(int value) { return program_derived_kind_name((program_derived_kind)value); }
+
 static const char *attribute_value(int value) {
   static const char *const names[] = {[NAMED_INTS] = "ints", [NAMED_DOUBLE] = "double", [NAMED_TEXT] = "text"};
   return names[value];
@@ -232,9 +234,17 @@ static const record_field size_check_fields[] = {
 };
 static const record_type size_check_type = TYPE(program_size_check, size_check_fields);
 
+static const record_field derived_fields[] = {
+    ENUM(program_derived_size, kind, PROGRAM_DERIVED_KIND_COUNT, derived_value),
+    FIELD(program_derived_size, INT64, left, .repeats = PROGRAM_MOST_TERMS),
+    FIELD(program_derived_size, INT64, right, .repeats = PROGRAM_MOST_TERMS),
+};
+static const record_type derived_type = TYPE(program_derived_size, derived_fields);
+
 static const record_field sizes_fields[] = {
     LIST(program_sizes, LIST, symbols, symbol_count, .type = &symbol_type),
     FIELD(program_sizes, INT, degree),
+    LIST(program_sizes, LIST, derived, derived_count, .type = &derived_type),
     LIST(program_sizes, LIST, numbers, number_count, .type = &open_number_type),
     LIST(program_sizes, LIST, checks, check_count, .type = &size_check_type),
 };

@@ -171,6 +171,29 @@ int64_t program_sizes_value(const program_sizes *s, const int64_t *terms, const 
   return (int64_t)sum;
 }
 
+int program_sizes_given_count(const program_sizes *s) { return s->symbol_count - s->derived_count; }
+
+static heddle_status derive(const program_sizes *s, const program_derived_size *d, const char *name,
+                            const int64_t *symbols, int64_t *out) {
+  const int64_t left = program_sizes_value(s, d->left, symbols), right = program_sizes_value(s, d->right, symbols);
+  const bool divides = d->kind == PROGRAM_QUOTIENT || d->kind == PROGRAM_REMAINDER || d->kind == PROGRAM_MODULO;
+  if (divides && ((left < 0 && d->kind != PROGRAM_MODULO) || right < 1))
+    return status_error(HEDDLE_INVALID, "found %" PRId64 " / %" PRId64 " for the size %s, wanted none below 0", left,
+                        right, name);
+  if (d->kind == PROGRAM_QUOTIENT) *out = left / right;
+  else if (divides) *out = left % right + (left % right < 0 ? right : 0);
+  else *out = (left > right) == (d->kind == PROGRAM_LARGER) ? left : right;
+  return status_ok();
+}
+
+heddle_status program_sizes_derive(const program_sizes *s, int64_t *symbols) {
+  const int given = program_sizes_given_count(s);
+  for (int k = 0; k < s->derived_count; k++) symbols[given + k] = 0;
+  for (int k = 0; k < s->derived_count; k++)
+    TRY(derive(s, &s->derived[k], s->symbols[given + k].name, symbols, &symbols[given + k]));
+  return status_ok();
+}
+
 // Of a dim that is c + f * symbol, f is terms[*term]; -1 for others.
 static int only_symbol(const program_sizes *s, const program_open_number *n, int *term) {
   int found = -1;
@@ -184,7 +207,7 @@ static int only_symbol(const program_sizes *s, const program_open_number *n, int
       if (exponents[k] == 1) found = k;
     *term = t;
   }
-  return found;
+  return found < program_sizes_given_count(s) ? found : -1;
 }
 
 static heddle_status check_symbol(const program_symbol *s, int64_t value) {
@@ -256,6 +279,7 @@ heddle_status program_sizes_solve(const program *p, const int64_t *const *dims, 
   bool known[PROGRAM_MOST_SYMBOLS] = {0};
   for (int k = 0; k < p->sizes.symbol_count; k++) symbols[k] = 0;
   TRY(each_dim(p, dims, find_symbol, symbols, known));
+  TRY(program_sizes_derive(&p->sizes, symbols));
   TRY(each_dim(p, dims, check_dim, symbols, known));
   for (int k = 0; k < p->sizes.check_count; k++)
     if (program_sizes_value(&p->sizes, p->sizes.checks[k].terms, symbols) < 0)
@@ -275,6 +299,10 @@ heddle_status program_sizes_result(const program *p, const int64_t *const *dims,
     while (next < p->sizes.number_count && p->sizes.numbers[next].number < number) next++;
     const bool is_open = next < p->sizes.number_count && p->sizes.numbers[next].number == number;
     result_dims[d] = is_open ? program_sizes_value(&p->sizes, p->sizes.numbers[next].terms, symbols) : s->dims[d];
+    if (result_dims[d] < 0)
+      return status_error(HEDDLE_INVALID,
+                          "found %" PRId64 " for dim %d of result %d at these sizes, wanted none below 0",
+                          result_dims[d], d, result);
   }
   return status_ok();
 }
@@ -358,14 +386,14 @@ void program_sizes_print(text *out, const program_sizes *s, const int64_t *terms
 
 heddle_status program_sizes_read(const program_sizes *s, const char *given, int64_t *symbols) {
   const char *at = given;
-  for (int k = 0; k < s->symbol_count; k++) {
+  const int count = program_sizes_given_count(s);
+  for (int k = 0; k < count; k++) {
     char *end;
     symbols[k] = strtoll(at, &end, 10);
-    const bool fits = end != at && symbols[k] >= 0 && *end == (k + 1 < s->symbol_count ? ',' : 0);
+    const bool fits = end != at && symbols[k] >= 0 && *end == (k + 1 < count ? ',' : 0);
     if (!fits)
-      return status_error(HEDDLE_INVALID, "found --sizes=%s, wanted %d numbers with commas between them", given,
-                          s->symbol_count);
+      return status_error(HEDDLE_INVALID, "found --sizes=%s, wanted %d numbers with commas between them", given, count);
     at = end + 1;
   }
-  return status_ok();
+  return program_sizes_derive(s, symbols);
 }

@@ -17,6 +17,13 @@ program *program_sizes_map(arena *a, const program *from, program_number_fn fn, 
 // dims that are not the program's, sizes that contradict each other, and symbols beyond their bounds.
 heddle_status program_sizes_solve(const program *p, const int64_t *const *dims, int64_t *symbols);
 
+// How many of the symbols sizes say; the others follow from these (program_derived_size).
+int program_sizes_given_count(const program_sizes *s);
+
+// Fills in the symbols that follow from those before them. HEDDLE_INVALID where one divides by none, or something
+// negative.
+heddle_status program_sizes_derive(const program_sizes *s, int64_t *symbols);
+
 // The dims of a result where the parameters have these.
 heddle_status program_sizes_result(const program *p, const int64_t *const *dims, int result, int64_t *result_dims);
 
@@ -32,7 +39,8 @@ int64_t program_sizes_value(const program_sizes *s, const int64_t *terms, const 
 // The program for these values of its symbols, without open sizes: what executables are made of.
 program *program_sizes_fill(arena *a, const program *p, const int64_t *symbols);
 
-// Numbers with commas between them, one for each symbol, as flags give them: "7,16". HEDDLE_INVALID for others.
+// Numbers with commas between them, one for each symbol that sizes say, as flags give them: "7,16". HEDDLE_INVALID for
+// others.
 heddle_status program_sizes_read(const program_sizes *s, const char *given, int64_t *symbols);
 
 // "4*b", "b*s + 1"

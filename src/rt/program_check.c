@@ -111,7 +111,10 @@ static heddle_status check_sizes(const program *p) {
   bool fits = s->symbol_count >= 0 && s->symbol_count <= PROGRAM_MOST_SYMBOLS && s->number_count >= 0;
   fits = fits && (s->symbol_count == 0 || (s->degree >= 1 && s->degree <= PROGRAM_MOST_DEGREE &&
                                            program_sizes_term_count(s) <= PROGRAM_MOST_TERMS));
+  fits = fits && s->derived_count >= 0 && s->derived_count <= s->symbol_count;
   for (int k = 0; fits && k < s->symbol_count; k++) fits = s->symbols[k].name && s->symbols[k].least >= 0;
+  for (int k = 0; fits && k < s->derived_count; k++)
+    fits = in_range((int)s->derived[k].kind, PROGRAM_DERIVED_KIND_COUNT);
   for (int k = 0; fits && k < s->number_count; k++)
     fits = s->numbers[k].number >= 0 && (k == 0 || s->numbers[k].number > s->numbers[k - 1].number);
   for (int k = 0; fits && k < s->check_count; k++) fits = s->checks[k].message != NULL;

@@ -24,6 +24,19 @@ typedef struct import_condition {
   source_location where;
 } import_condition;
 
+// What makes one integer of two such that no polynomial says it.
+typedef enum import_derived_kind {
+  IMPORT_QUOTIENT,   // left / right, towards 0
+  IMPORT_REMAINDER,  // of that
+  IMPORT_MODULO,     // left - right * floor(left / right), however it is spelled
+  IMPORT_LARGER,
+  IMPORT_SMALLER,
+} import_derived_kind;
+
+// What shapes are to be made of instead of `value`, which it is.
+typedef int64_t (*import_derive_fn)(void *context, import_derived_kind kind, int64_t left, int64_t right,
+                                    int64_t value);
+
 // For programs that are read for sizes that stand in for open ones.
 typedef struct import_open_sizes {
   int64_t
@@ -32,6 +45,11 @@ typedef struct import_open_sizes {
   // Filled in: what says a shape takes the larger or smaller of an open size and something else, or asks which it is,
   // so that it would be another for small sizes.
   bool has_kinks;
+  // Asked for each element of a few integers that operations of these kinds give, if they are known while the program
+  // is read, whatever they depend on; in the same order whatever the sizes are. null: what is larger or smaller is a
+  // kink.
+  import_derive_fn derive;
+  void *derive_context;
 } import_open_sizes;
 
 // Gives the shape to take for entry parameter `number`, or null: as declared. Open dims of `declared` are -1, or

@@ -414,7 +414,7 @@ static heddle_status run_loaded(arena *a, const saved_program *saved, run_flags 
   if (!f->input_files && !f->inputs.size)
     return status_error(HEDDLE_INVALID,
                         "the program has sizes that its runs decide: give --sizes=N, %d numbers, or --input",
-                        p->sizes.symbol_count);
+                        program_sizes_given_count(&p->sizes));
   return run_saved_at(a, saved, f, NULL, t);
 }
 

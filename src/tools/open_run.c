@@ -17,7 +17,8 @@
 static const double F32_BOUND = 1e-4;  // which default_bounds_for adapts
 
 static void print_sizes(const program_sizes *s, const int64_t *symbols) {
-  for (int k = 0; k < s->symbol_count; k++) printf("%s%s=%" PRId64, k ? ", " : "", s->symbols[k].name, symbols[k]);
+  for (int k = 0; k < program_sizes_given_count(s); k++)
+    printf("%s%s=%" PRId64, k ? ", " : "", s->symbols[k].name, symbols[k]);
 }
 
 // A run of it.
@@ -81,7 +82,7 @@ static void tell_run(facts *f, const program_sizes *sizes, const int64_t *symbol
                      double seconds, heddle_status s) {
   json_begin(&f->out, NULL, '{');
   json_begin(&f->out, "sizes", '{');
-  for (int k = 0; k < sizes->symbol_count; k++) json_put_int(&f->out, sizes->symbols[k].name, symbols[k]);
+  for (int k = 0; k < program_sizes_given_count(sizes); k++) json_put_int(&f->out, sizes->symbols[k].name, symbols[k]);
   json_end(&f->out, '}');
   facts_put_values(f, "parameters", filled->parameter_count, filled->parameters);
   facts_put_values(f, "results", filled->given_result_count, filled->results);

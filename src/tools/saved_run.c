@@ -49,7 +49,7 @@ static void print_info(arena *a, const saved_program *saved) {
   const program *shown = program_sizes_show(a, p);
   print_values("parameter", p->parameter_count, shown->parameters);
   print_values("result", p->given_result_count, shown->results);
-  for (int k = 0; k < p->sizes.symbol_count; k++)
+  for (int k = 0; k < program_sizes_given_count(&p->sizes); k++)
     printf("size %s: %" PRId64 " to %" PRId64 "\n", p->sizes.symbols[k].name, p->sizes.symbols[k].least,
            p->sizes.symbols[k].most);
   printf("constants %" PRId64 " bytes\n", constants);
@@ -136,7 +136,7 @@ static heddle_status run_open(arena *a, const saved_program *saved, const run_fl
   const program *p = saved_program_plan(saved);
   if (!f->sizes)
     return status_error(HEDDLE_INVALID, "the program has sizes that its runs decide: give --sizes=N, %d numbers",
-                        p->sizes.symbol_count);
+                        program_sizes_given_count(&p->sizes));
   int64_t symbols[PROGRAM_MOST_SYMBOLS] = {0};
   TRY(program_sizes_read(&p->sizes, f->sizes, symbols));
   const program *filled = program_sizes_fill(a, p, symbols);

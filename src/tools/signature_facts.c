@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "prog/program_sizes.h"
 #include "tools/json_error.h"
 
 bool signature_facts_begin_value(json_writer *w, const program_value *v) {
@@ -23,7 +24,7 @@ bool signature_facts_begin_value(json_writer *w, const program_value *v) {
 
 void signature_facts_put_symbols(json_writer *w, const program_sizes *sizes) {
   json_begin(w, "sizes", '[');
-  for (int k = 0; k < sizes->symbol_count; k++) {
+  for (int k = 0; k < program_sizes_given_count(sizes); k++) {
     const program_symbol *s = &sizes->symbols[k];
     json_begin(w, NULL, '{');
     json_put_string(w, "name", str_from(s->name ? s->name : ""));
