@@ -5,6 +5,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+enum { LINE = 64, HUGE_PAGE = 2 << 20 };
 
 static host_source chosen;  // no functions: the C library's
 static atomic_bool is_used;
@@ -42,6 +45,18 @@ void host_give(void *memory, size_t size, size_t alignment) {
   if (chosen.allocate) chosen.release(chosen.user, memory, size, alignment);
   else free(memory);
 }
+
+static size_t array_alignment(size_t size) { return size >= HUGE_PAGE ? HUGE_PAGE : LINE; }
+static size_t whole_lines(size_t size) { return (size + LINE - 1) / LINE * LINE; }
+
+void *host_take_array(size_t size) {
+  void *memory = host_take(whole_lines(size), array_alignment(size));
+  // Only advice: without huge pages the memory is as good, but its first use and walks through it are slower.
+  if (memory && size >= HUGE_PAGE) (void)madvise(memory, size, MADV_HUGEPAGE);
+  return memory;
+}
+
+void host_give_array(void *memory, size_t size) { host_give(memory, whole_lines(size), array_alignment(size)); }
 
 bool host_choose(const host_source *source) {
   if (atomic_load(&is_used)) return false;

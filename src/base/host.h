@@ -26,4 +26,9 @@ void *host_take_zeroed(size_t size);  // aligned to HOST_ALIGNMENT
 void *host_resize(void *old, size_t old_size, size_t size);
 void host_give(void *memory, size_t size, size_t alignment);  // null is allowed
 
+// For arrays that are read from front to back: whole lines of the cache, and on huge pages from their size on, where
+// the system has them. Not zeroed; null when the host refuses. Given back by host_give_array with the same size.
+void *host_take_array(size_t size);
+void host_give_array(void *memory, size_t size);  // null is allowed
+
 #endif

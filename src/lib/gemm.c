@@ -4,8 +4,8 @@
 // without the instructions), and so are f32 operands whose rows lie a multiple of 2 KiB apart, which would all fall
 // into the same few cache sets.
 //
-// f32 operands of a few dozen rows go by a routine of our own (gemm_stream.h): their left side is packed once, before
-// the tiles.
+// f32 operands of a few dozen rows, and those by a right side that is the same in every call, go by a routine of our
+// own (gemm_stream.h): their left side is packed once, before the tiles.
 //
 // Integers of up to sixteen bits with sums of up to 32 are multiplied by pairs (gemm_packed.h). Where that does not go
 // those of up to eight bits are multiplied as f32, sixteen bits as f64: sums of so few products are exact that the
@@ -31,7 +31,8 @@ enum {
   TILE_DEPTH = 256,   // of copied tiles
   TILES_WANTED = 8,   // so that a few threads have as much to do each
   STREAMED_TILE = 16 * GEMM_STREAM_COLUMNS,
-  FEW_ROWS = 4,  // the other operand is read once: wide tiles, in depth rather
+  STREAMED_ROWS = 192,  // packed, some hundred terms of them lie in an L2 cache beside what they multiply
+  FEW_ROWS = 4,         // the other operand is read once: wide tiles, in depth rather
   WIDE_TILE = 4096,
   FEW_USES = 4,  // of what is read so often or less, copying takes longer
   MANY_USES = 128,
@@ -161,17 +162,19 @@ static void choose_copies(const gemm_form *f, gemm_plan *p) {
   p->copies_sums = p->is_exact || !is_as_work(f->result, products_of(p)) || p->result.leading > INT32_MAX;
 }
 
-static void size_of(const gemm_plan *p, int64_t size[static 3]) {
-  size[0] = p->rows;
+// Of what is streamed, by whole tiles of rows.
+static void size_of(const gemm_plan *p, int64_t rows, int64_t size[static 3]) {
+  size[0] = rows;
   size[1] = p->columns;
   size[2] = p->depth;
 }
 
 static bool is_streamed(const gemm_form *f, const gemm_plan *p) {
   int64_t size[3];
-  size_of(p, size);
+  size_of(p, p->rows, size);
   return f->lhs == DTYPE_F32 && f->rhs == DTYPE_F32 && f->result == DTYPE_F32 && !f->loads_lhs && f->batch == 1 &&
-         f->right_groups <= 1 && gemm_stream_takes(size, p->transpose_rhs);
+         f->right_groups <= 1 &&
+         (gemm_stream_takes(size, p->transpose_rhs) || (f->keeps_rhs && gemm_stream_keeps(size)));
 }
 
 // Rows and members one after the other.
@@ -201,8 +204,9 @@ static int64_t evened(int64_t size, int64_t tile) {
 
 static void choose_streamed_tiles(gemm_plan *p) {
   const int64_t groups = int64_ceil_div(p->columns, GEMM_STREAM_COLUMNS);
-  p->tile_rows = p->rows;
-  p->tile_columns = int64_min(STREAMED_TILE, int64_max(1, groups / TILES_WANTED) * GEMM_STREAM_COLUMNS);
+  const int64_t row_tiles = int64_ceil_div(p->rows, STREAMED_ROWS);
+  p->tile_rows = int64_ceil_div(p->rows, row_tiles);
+  p->tile_columns = int64_min(STREAMED_TILE, int64_max(1, groups * row_tiles / TILES_WANTED) * GEMM_STREAM_COLUMNS);
   p->tile_columns = int64_min(p->tile_columns, p->columns);
   p->depth_parts = int64_max(1, int64_min(TILES_WANTED / tile_count(p), p->depth / LEAST_PART));
   p->max_threads = INT32_MAX;
@@ -311,18 +315,31 @@ heddle_status gemm_plan_make_of(const gemm_form *form, gemm_plan *plan) {
   return plan_form(form, NULL, plan);
 }
 
-heddle_status gemm_plan_make(const lib_call *call, gemm_plan *plan) {
+static heddle_status plan_call(const lib_call *call, bool keeps_rhs, gemm_plan *plan) {
   *plan = (gemm_plan){0};
   gemm_form form = {0};
   TRY(form_of(call, &form, plan));
+  form.keeps_rhs = keeps_rhs;
   return plan_form(&form, call, plan);
 }
+
+heddle_status gemm_plan_make(const lib_call *call, gemm_plan *plan) { return plan_call(call, false, plan); }
+heddle_status gemm_plan_make_constant(const lib_call *call, gemm_plan *plan) { return plan_call(call, true, plan); }
 
 // --- scratch memory: for each thread two tiles, a tile of sums and one of its exact sums, and a row of the bias;
 // behind them the packed left side, and the sums of the parts of the depth.
 
 // Whether the sides change places: not if the right one was packed beforehand.
 static bool is_turned(const gemm_plan *p) { return p->transpose_rhs && !p->kept; }
+
+// Of a tile of rows.
+static int64_t packed_bytes(const gemm_plan *p) {
+  int64_t size[3];
+  size_of(p, p->tile_rows, size);
+  return aligned(gemm_stream_packed(size, is_turned(p)) * (int64_t)sizeof(float));
+}
+
+static int64_t row_tiles(const gemm_plan *p) { return int64_ceil_div(p->rows, p->tile_rows); }
 
 typedef struct room {
   int64_t lhs, rhs, products, sums, bias, all;  // offsets in one thread's share, and its size
@@ -338,10 +355,10 @@ static room room_of(const gemm_plan *p) {
   room r = {0};
   if (p->is_streamed) {
     int64_t whole[3];
-    size_of(p, whole);
+    size_of(p, p->tile_rows, whole);
     r.bias = aligned(gemm_stream_room(whole, is_turned(p)) * size);
     r.all = r.bias + (p->has_bias ? aligned(size * p->tile_columns) : 0);
-    r.packed = aligned(gemm_stream_packed(whole, is_turned(p)) * size);
+    r.packed = row_tiles(p) * packed_bytes(p);
     return r;
   }
   if (p->copies_lhs) r.rhs = aligned(size * (p->tile_rows + 16) * (depth + 16));
@@ -376,13 +393,13 @@ static void keep_groups(void *argument, int64_t begin, int64_t end) {
   const gemm_plan *p = k->plan;
   const gemm_matrix rhs = {k->rhs + p->rhs.offset, p->rhs.leading, p->transpose_rhs};
   int64_t size[3];
-  size_of(p, size);
+  size_of(p, p->rows, size);
   for (int64_t group = begin; group < end; group++) gemm_stream_keep(size, &rhs, group, k->kept);
 }
 
 int64_t gemm_plan_kept_bytes(const gemm_plan *plan) {
   int64_t size[3];
-  size_of(plan, size);
+  size_of(plan, plan->rows, size);
   return plan->is_streamed ? gemm_stream_kept(size) * (int64_t)sizeof(float) : 0;
 }
 
@@ -523,17 +540,23 @@ static gemm_sums sums_of(const product *x, const tile *t) {
   return (gemm_sums){.data = result + result_index(p, t) * size, .leading = p->result.leading};
 }
 
+// The packed rows of the tile that begins with `row`.
+static float *packed_at(const product *x, int64_t row) {
+  return (float *)((char *)x->packed + row / x->plan->tile_rows * packed_bytes(x->plan));
+}
+
 static void multiply_streamed(const product *x, const tile *t, int64_t begin, int64_t end, const gemm_sums *sums) {
   const gemm_plan *p = x->plan;
   const gemm_stream_tile part = {t->columns, begin, end};
+  const float *packed = packed_at(x, t->row);
   int64_t size[3];
-  size_of(p, size);
+  size_of(p, t->rows, size);
   if (p->kept) {
-    gemm_stream_kept_product(size, &part, x->packed, p->kept + t->column * p->depth, sums, (float *)t->scratch);
+    gemm_stream_kept_product(size, &part, packed, p->kept + t->column * p->depth, sums, (float *)t->scratch);
     return;
   }
   const gemm_matrix rhs = rhs_tile(x, t, begin, end - begin);
-  gemm_stream_product(size, &part, x->packed, &rhs, sums, (float *)t->scratch);
+  gemm_stream_product(size, &part, packed, &rhs, sums, (float *)t->scratch);
 }
 
 static void multiply_tile(product *x, const tile *t, gemm_sums *sums) {
@@ -608,21 +631,32 @@ static void finish_tile(const product *x, const tile *t, char *sums, int64_t lea
   }
 }
 
+// How many parts the rows of each tile but the last one are packed in.
+static int64_t parts_of(const gemm_plan *p, int64_t rows) {
+  int64_t size[3];
+  size_of(p, rows, size);
+  return gemm_stream_parts(size, is_turned(p));
+}
+
 static void pack_parts(void *argument, int64_t begin, int64_t end) {
   const product *x = argument;
   const gemm_plan *p = x->plan;
-  const lib_array *a = &x->call->operands[0];
-  const gemm_matrix lhs = {(const float *)a->data + member_at(p, &p->lhs, 0), p->lhs.leading, p->transpose_lhs};
-  int64_t size[3];
-  size_of(p, size);
-  for (int64_t part = begin; part < end; part++) gemm_stream_pack(size, is_turned(p), &lhs, part, x->packed);
+  const float *first = (const float *)x->call->operands[0].data + member_at(p, &p->lhs, 0);
+  const int64_t parts = parts_of(p, p->tile_rows);
+  for (int64_t number = begin; number < end; number++) {
+    const int64_t row = number / parts * p->tile_rows, rows = int64_min(p->tile_rows, p->rows - row);
+    const gemm_matrix lhs = {first + (p->transpose_lhs ? row : row * p->lhs.leading), p->lhs.leading, p->transpose_lhs};
+    int64_t size[3];
+    size_of(p, rows, size);
+    if (number % parts < parts_of(p, rows))
+      gemm_stream_pack(size, is_turned(p), &lhs, number % parts, packed_at(x, row));
+  }
 }
 
 static void pack_left(product *x) {
-  int64_t size[3];
-  size_of(x->plan, size);
+  const gemm_plan *p = x->plan;
   x->packed = (float *)((char *)x->call->scratch + x->room.all * x->threads);
-  pool_run(x->threads, gemm_stream_parts(size, is_turned(x->plan)), pack_parts, x);
+  pool_run(x->threads, row_tiles(p) * parts_of(p, p->tile_rows), pack_parts, x);
 }
 
 static void do_tiles(void *argument, int64_t begin, int64_t end) {

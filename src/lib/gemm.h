@@ -31,7 +31,7 @@ typedef struct gemm_plan {
   bool transpose_lhs, transpose_rhs;
   bool has_bias, has_relu;
   bool copies_lhs, copies_rhs;  // tiles are widened or packed before they are multiplied
-  bool is_streamed;             // by gemm_stream
+  bool is_streamed;             // by gemm_stream, `tile_rows` rows at a time
   const float *kept;            // by which the right side was packed beforehand; null: it was not
   bool copies_sums;             // tiles of sums lie in scratch memory and are narrowed from there
   int64_t group;                // members of the batch that make a group
@@ -47,6 +47,7 @@ typedef struct gemm_form {
   dtype lhs, rhs, result;
   int64_t batch, rows, columns, depth;
   bool loads_lhs;        // the left side has no array of its own
+  bool keeps_rhs;        // the right side is the same in every call, and may be packed for all of them
   int64_t right_groups;  // > 1: the columns of the batch's members lie side by side in the right side and the result
   bool has_bias, has_relu;
 } gemm_form;
@@ -56,6 +57,9 @@ heddle_status gemm_plan_make_of(const gemm_form *form, gemm_plan *plan);
 // From the shapes, types and attributes of a call (prog/library.h, program_gemm); HEDDLE_INVALID when they do not fit
 // together.
 heddle_status gemm_plan_make(const lib_call *call, gemm_plan *plan);
+
+// The same for calls that all have the same right side.
+heddle_status gemm_plan_make_constant(const lib_call *call, gemm_plan *plan);
 
 // How many elements the array of an operand has: its dims' product, unless the call says that there are more.
 int64_t gemm_operand_elements(const lib_call *call, int operand);

@@ -8,8 +8,6 @@
 #include "lib/convolution_form.h"
 #include "lib/external.h"
 
-enum { LINE = 64 };
-
 struct gemm_kept {
   convolution_onednn *convolution;  // null: `streamed` has strips
   const gemm_plan *plan;
@@ -57,8 +55,8 @@ static convolution_form form_of(const gemm_plan *p) {
 }
 
 static heddle_status take(gemm_kept *k, int64_t bytes) {
-  k->packed_bytes = (size_t)(bytes + LINE - 1) / LINE * LINE;
-  k->packed = host_take(k->packed_bytes, LINE);
+  k->packed_bytes = (size_t)bytes;
+  k->packed = host_take_array(k->packed_bytes);
   if (k->packed) return status_ok();
   return status_error(HEDDLE_OUT_OF_MEMORY, "no %zu bytes for a product's right side", k->packed_bytes);
 }
@@ -91,7 +89,7 @@ heddle_status gemm_kept_make(arena *a, const gemm_plan *p, int threads, const vo
 }
 
 void gemm_kept_release(gemm_kept *k) {
-  host_give(k->packed, k->packed_bytes, LINE);
+  host_give_array(k->packed, k->packed_bytes);
   if (k->convolution) convolution_onednn_release(k->convolution);
 }
 

@@ -41,7 +41,9 @@ enum {
   LEAST_NEAR_ROWS = 24,   // by one of …
   LEAST_RIGHT = 1 << 16,  // … so many elements
   MOST_ROWS = 96,
-  LEAST_COLUMNS = 192,  // fewer are not worth packing the left side
+  LEAST_KEPT_ROWS = 25,  // by one that is packed once: …
+  LEAST_KEPT = 1 << 17,  // … so many elements
+  LEAST_COLUMNS = 192,   // fewer are not worth packing the left side
   LEAST_DEPTH = 256,
   MOST_LEFT = 1 << 18,  // elements of the left side, if all of it is read for each few rows of the right one
   DEPTH = 384,          // of a block of terms
@@ -343,6 +345,15 @@ AVX512 static void store_sums(const walk *w, const place *p, const float *sums) 
     }
 }
 
+// Where the sums of `count` rows go, ahead of storing them: two lines of each row lie far apart.
+static void fetch_results(const walk *w, const place *p, int64_t row, int64_t count) {
+  const float *to = w->result + row * w->result_leading + p->group + p->strip * STRIP;
+  for (int64_t r = 0; r < count; r++, to += w->result_leading) {
+    _mm_prefetch((const char *)to, _MM_HINT_T1);
+    _mm_prefetch((const char *)(to + LANES), _MM_HINT_T1);
+  }
+}
+
 // `terms` terms of a strip by all rows.
 static void multiply_piece(const walk *w, way way, const place *p, int64_t terms, const block *first, ahead *a) {
   const units *u = &w->left;
@@ -353,6 +364,7 @@ static void multiply_piece(const walk *w, way way, const place *p, int64_t terms
                      .sums = first->sums + row * STRIP,
                      .depth = terms,
                      .adds = p->depth > p->begin};
+    if (p->depth + terms >= p->end) fetch_results(w, p, row, count);
     multiply_block(count, way, &b, a);
   }
   copy_rest(way, a);
@@ -480,6 +492,11 @@ bool gemm_stream_takes(const int64_t size[static 3], bool transpose_rhs) {
          ((rows >= LEAST_FAR_ROWS && right >= FAR_RIGHT) || (rows >= LEAST_NEAR_ROWS && right >= LEAST_RIGHT));
 }
 
+bool gemm_stream_keeps(const int64_t size[static 3]) {
+  return cpu_level_has_avx512() && size[0] >= LEAST_KEPT_ROWS && size[1] >= LEAST_COLUMNS && size[2] >= LEAST_DEPTH &&
+         size[1] * size[2] >= LEAST_KEPT;
+}
+
 enum { STRIP_PIECE = PIECE * STRIP, TURNED_PIECE = ROWS * COPIED };
 
 int64_t gemm_stream_room(const int64_t size[static 3], bool transpose_rhs) {
@@ -532,6 +549,11 @@ void gemm_stream_kept_product(const int64_t size[static 3], const gemm_stream_ti
   multiply_kept_columns(&w);
 }
 #else
+bool gemm_stream_keeps(const int64_t size[static 3]) {
+  (void)size;
+  return false;
+}
+
 bool gemm_stream_takes(const int64_t size[static 3], bool transpose_rhs) {
   (void)size;
   (void)transpose_rhs;

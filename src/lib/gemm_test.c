@@ -7,7 +7,8 @@ typedef struct form {
   int64_t batch, rows, columns, depth;
   int64_t transpose_lhs, transpose_rhs, bias;
   const char *activation;
-  int64_t members;  // > 0: of a group; their rows lie side by side
+  int64_t members;   // > 0: of a group; their rows lie side by side
+  bool is_constant;  // the right side is the same in every call
 } form;
 
 typedef struct product {
@@ -53,6 +54,10 @@ static void *aligned(arena *a, size_t bytes) {
   return (void *)(((uintptr_t)arena_alloc(a, bytes + 64) + 63) / 64 * 64);
 }
 
+static heddle_status make_plan(const product *p, const form *f, gemm_plan *plan) {
+  return f->is_constant ? gemm_plan_make_constant(&p->call, plan) : gemm_plan_make(&p->call, plan);
+}
+
 static void multiply(arena *a, product *p, const form *f, int threads) {
   p->call = (lib_call){.operand_count = f->bias ? 3 : 2,
                        .operands = p->operands,
@@ -62,7 +67,7 @@ static void multiply(arena *a, product *p, const form *f, int threads) {
                        .attributes = p->attributes,
                        .threads = threads};
   gemm_plan plan;
-  assert_true(status_is_ok(gemm_plan_make(&p->call, &plan)));
+  assert_true(status_is_ok(make_plan(p, f, &plan)));
   p->call.scratch = aligned(a, (size_t)gemm_plan_scratch(&plan, threads));
   memset(p->result.data, 0xee, (size_t)work_array_bytes(p->result.type, false, lib_element_count(&p->result)));
   assert_true(status_is_ok(gemm_plan_execute(&plan, &p->call)));
@@ -326,13 +331,13 @@ static void test_small(void **state) {
 }
 
 // A right side that was packed beforehand, not looked at again.
-static void check_kept(arena *a, product *p) {
+static void check_kept(arena *a, product *p, const form *f) {
   const lib_array first = p->result;
   const size_t bytes = (size_t)(lib_element_count(&first) * 4);
   for (int threads = 1; threads <= 3; threads++) {
     gemm_plan plan;
     p->call.threads = threads;
-    assert_true(status_is_ok(gemm_plan_make(&p->call, &plan)));
+    assert_true(status_is_ok(make_plan(p, f, &plan)));
     if (gemm_plan_kept_bytes(&plan) == 0) return;
     gemm_plan_keep(&plan, threads, p->operands[1].data, aligned(a, (size_t)gemm_plan_kept_bytes(&plan)));
     p->call.scratch = aligned(a, (size_t)gemm_plan_scratch(&plan, threads));
@@ -371,7 +376,28 @@ static void test_streamed(void **state) {
     multiply(a, &plain, &f, 1);
     multiply(a, &p, &f, 2);
     assert_memory_equal(p.result.data, plain.result.data, (size_t)(lib_element_count(&p.result) * 4));
-    check_kept(a, &p);
+    check_kept(a, &p, &f);
+  }
+  arena_destroy(a);
+}
+
+// More rows than one tile has, by right sides that are the same in every call.
+static void test_constant(void **state) {
+  (void)state;
+  arena *a = arena_create();
+  static const int64_t rows[] = {25, 97, 193, 385}, columns[] = {192, 417}, depths[] = {769, 1100};
+  for (int way = 0; way < 4 * 2 * 2; way++) {
+    form f = {.batch = 1, .rows = rows[way % 4], .columns = columns[way / 4 % 2], .depth = depths[way / 8]};
+    f.transpose_lhs = way / 2 & 1;
+    f.transpose_rhs = way / 4 & 1;
+    f.bias = way % 3 == 0;
+    f.activation = way % 2 ? "relu" : "";
+    f.is_constant = true;
+    check_form(&f, DTYPE_F32, DTYPE_F32, DTYPE_F32);
+    product p;
+    product_of(a, &f, DTYPE_F32, DTYPE_F32, DTYPE_F32, &p);
+    multiply(a, &p, &f, 2);
+    check_kept(a, &p, &f);
   }
   arena_destroy(a);
 }
@@ -491,6 +517,7 @@ int main(void) {
       cmocka_unit_test(test_packed),          cmocka_unit_test(test_refusals), cmocka_unit_test(test_strides),
       cmocka_unit_test(test_strides_refused), cmocka_unit_test(test_slices),   cmocka_unit_test(test_slices_refused),
       cmocka_unit_test(test_small),           cmocka_unit_test(test_thin),     cmocka_unit_test(test_streamed),
+      cmocka_unit_test(test_constant),
   };
   return cmocka_run_group_tests_name("lib/gemm", tests, NULL, NULL);
 }

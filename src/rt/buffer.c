@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "base/host.h"
 #include "base/lock.h"
@@ -56,31 +55,16 @@ static int class_of(size_t size) {
   return class_size(class) < size ? class + 1 : class;
 }
 
-static size_t alignment_of(size_t size) { return size >= HUGE_PAGE ? HUGE_PAGE : LINE; }
-
-static void *allocate(size_t size) {
-  void *p = host_take(size, alignment_of(size));
-  // Only advice: without huge pages the memory is as good, its first use is slower.
-  if (p && size >= HUGE_PAGE) (void)madvise(p, size, MADV_HUGEPAGE);
-  return p;
-}
-
 void *buffer_allocate(size_t bytes) {
   size_t size = rounded(bytes);
-  return size ? allocate(size) : NULL;
+  return size ? host_take_array(size) : NULL;
 }
 
-void buffer_free(void *buffer, size_t bytes) {
-  const size_t size = rounded(bytes);
-  host_give(buffer, size, alignment_of(size));
-}
+void buffer_free(void *buffer, size_t bytes) { host_give_array(buffer, rounded(bytes)); }
 
 void buffer_cache_destroy(buffer_cache *c) {
   if (!c) return;
-  for (int i = 0; i < c->count; i++) {
-    const size_t size = class_size(c->blocks[i].class);
-    host_give(c->blocks[i].data, size, alignment_of(size));
-  }
+  for (int i = 0; i < c->count; i++) host_give_array(c->blocks[i].data, class_size(c->blocks[i].class));
   free(c->blocks);
   free(c->slots);
   free(c);
@@ -116,7 +100,7 @@ static bool reserve(buffer_cache *c) {
 
 static int add_block(buffer_cache *c, int class) {
   if (!reserve(c)) return NONE;
-  void *data = allocate(class_size(class));
+  void *data = host_take_array(class_size(class));
   if (!data) return NONE;
   c->blocks[c->count] = (block){data, class, NONE, false};
   *slot_of(c, data) = c->count;

@@ -6,7 +6,7 @@
 #include "rt/routine_call.h"
 #include "rt/thunk_types.h"
 
-enum { ARRAYS = 4, OPERATIONS_PER_TICK = 16, LINE = 64 };  // at most; multiplications in the time of one operation
+enum { ARRAYS = 4, OPERATIONS_PER_TICK = 16 };  // at most; multiplications in the time of one operation
 
 typedef struct state {
   lib_call call;
@@ -14,11 +14,9 @@ typedef struct state {
   void *packed;
 } state;
 
-static size_t line_bytes(int64_t bytes) { return (size_t)(bytes + LINE - 1) / LINE * LINE; }
-
 static void release(thunk *t) {
   state *s = t->state;
-  host_give(s->packed, line_bytes(convolution_plan_packed_bytes(s->plan)), LINE);
+  host_give_array(s->packed, (size_t)convolution_plan_packed_bytes(s->plan));
   convolution_plan_release(s->plan);
 }
 
@@ -29,13 +27,13 @@ static heddle_status pack(state *s, const char *kernel) {
   operands[1].data = (void *)kernel;
   lib_call call = s->call;
   call.operands = operands;
-  s->packed = host_take(line_bytes(bytes), LINE);
-  call.scratch = host_take(line_bytes(scratch + LINE), LINE);
+  s->packed = host_take_array((size_t)bytes);
+  call.scratch = host_take_array((size_t)scratch + 1);
   heddle_status status =
       s->packed && call.scratch
           ? convolution_plan_pack(s->plan, &call, s->packed)
           : status_error(HEDDLE_OUT_OF_MEMORY, "no %lld bytes for a convolution's kernel", (long long)bytes);
-  host_give(call.scratch, line_bytes(scratch + LINE), LINE);
+  host_give_array(call.scratch, (size_t)scratch + 1);
   return status;
 }
 
