@@ -37,8 +37,6 @@ typedef struct compilation {
 static heddle_status optimize(void *state) {
   const compilation *c = state;
   const compile_options *o = c->options;
-  if (c->target.has_grid && c->target.codegen == CODEGEN_TILES)
-    return status_error(HEDDLE_UNIMPLEMENTED, "tiles are made for CPUs so far, found the target %s", c->target.name);
   if (o->keep_fusions) kept_fusions_mark(c->module, o->keep_fusions);
   TRY(o->hlo_passes ? opt_run(c->module, o->hlo_passes, o->control) : opt_run_pipeline(c->module, o->control));
   tile_failures_mark(c->failures, c->module);

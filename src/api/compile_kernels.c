@@ -120,7 +120,7 @@ static heddle_status lower(void *state) {
   j->lowering = (lower_options){.target = *j->machine, .exact = j->options->exact};
   if (j->options->scalar) j->lowering.target.vector_bits = 0;
   if (generator->prepare) generator->prepare(j->scratch, &j->lowering);
-  const pass *const *passes = j->kernel->hero == HERO_TILES ? tile_pipeline() : lower_pipeline(j->machine);
+  const pass *const *passes = j->kernel->hero == HERO_TILES ? tile_pipeline(j->machine) : lower_pipeline(j->machine);
   heddle_status s = lower_run_in(j->session, passes, mlirModuleGetOperation(j->ir), &j->lowering, j->options->control);
   return status_is_ok(s) ? s : status_context(s, "while compiling kernel %s", j->kernel->name);
 }

@@ -79,6 +79,9 @@
            .min_split_row = 2048,           \
            .min_split_column = 64,          \
            .max_vector_operations = 160,    \
+           .tile_threads = 64,              \
+           .tile_side = 64,                 \
+           .tile_terms = 16,                \
            .walked_update_ns = 4,           \
            .min_sorted_updates_per_core = 4}
 

@@ -165,6 +165,11 @@ typedef struct target_grid_sizes {
   int64_t min_split_column;   // … or a column's
   int max_vector_operations;  // of a body that is repeated for the elements of a vector, all copies together
 
+  // Products in tiles.
+  int tile_threads;    // of a workgroup
+  int64_t tile_side;   // rows and columns of its tile …
+  int64_t tile_terms;  // … for which so many terms are fetched at a time
+
   // Scatters.
   double walked_update_ns;          // that a thread takes to ask whether an update is its own
   int min_sorted_updates_per_core;  // fewer sorted updates are combined in memory one by one

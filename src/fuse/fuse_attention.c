@@ -265,8 +265,8 @@ static bool try_product(arena *scratch, computation *c, const target_description
 }
 
 bool fuse_attention_run(computation *c, const target_description *target, text *reasons) {
-  const bool has_tiles = kernel_hero_exists(target->kind, HERO_TILES) && target->codegen != CODEGEN_LIBRARY &&
-                         target->codegen != CODEGEN_EMITTERS;
+  const bool has_tiles = kernel_hero_exists(target->kind, HERO_TILES) && !target->has_grid &&
+                         target->codegen != CODEGEN_LIBRARY && target->codegen != CODEGEN_EMITTERS;
   bool any = false;
   arena *scratch = arena_create();
   for (int k = 0, count = c->instructions.size; has_tiles && k < count; k++) {

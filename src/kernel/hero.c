@@ -4,6 +4,7 @@
 #include "kernel/grid_reduction.h"
 #include "kernel/grid_reductions.h"
 #include "kernel/grid_scatter.h"
+#include "kernel/grid_tiles.h"
 #include "kernel/grid_transpose.h"
 #include "kernel/grid_update_slice.h"
 #include "kernel/hero_concatenate.h"
@@ -60,6 +61,7 @@ static const hero_kind order[HERO_COUNT] = {
    [HERO_REDUCTION] = grid_reduction_takes,     \
    [HERO_REDUCTIONS] = grid_reductions_takes,   \
    [HERO_SCATTER] = grid_scatter_takes,         \
+   [HERO_TILES] = grid_tiles_takes,             \
    [HERO_TRANSPOSE] = grid_transpose_takes,     \
    [HERO_UPDATE_SLICE] = grid_update_slice_takes}
 

@@ -214,14 +214,10 @@ static bool has_idle(const computation *c, const instruction_list *body) {
 
 enum { WORK_OF_TILE = 1 << 16, MOST_TILES = 1024 };
 
-bool hero_tiles_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
-  const bool streams = is_attention(k->computation);
-  const bool is_chosen =
-      target->codegen == CODEGEN_CHOSEN && k->output_count == 1 && tiled_product_is_sooner(a, body, target);
-  if (target->codegen != CODEGEN_TILES && !is_chosen && !streams) return false;
+bool hero_tiles_fits(kernel_plan *k, const instruction_list *body, double *work) {
   hero_tiles *h = &k->details.tiles;
-  double work = 0;
-  int64_t bytes = 0, held = 0;
+  int64_t held = 0;
+  *work = 0;
   for (int n = 0; n < body->size; n++) {
     const instruction *i = body->data[n];
     if (!hero_tiles_has_form(i)) return false;
@@ -229,12 +225,23 @@ bool hero_tiles_takes(arena *a, kernel_plan *k, const instruction_list *body, co
     h->operation_count += i->opcode != HLO_PARAMETER && i->opcode != HLO_CONSTANT;
     h->product_count += i->opcode == HLO_DOT || i->opcode == HLO_CONVOLUTION;
     const shape *s = shape_is_tuple(i->shape) ? i->shape->elements[0] : i->shape;
-    work += (double)work_estimate_operations(i) * (double)shape_element_count(s);
+    *work += (double)work_estimate_operations(i) * (double)shape_element_count(s);
   }
-  if (held > HELD_BYTES_MAX && !streams) return false;
+  if (held > HELD_BYTES_MAX && !is_attention(k->computation)) return false;
   if (has_idle(k->computation, body)) return false;
   for (int n = 0; n < k->output_count; n++)
     if (shape_element_count(k->outputs[n].shape) == 0) return false;
+  return true;
+}
+
+bool hero_tiles_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
+  const bool streams = is_attention(k->computation);
+  const bool is_chosen =
+      target->codegen == CODEGEN_CHOSEN && k->output_count == 1 && tiled_product_is_sooner(a, body, target);
+  if (target->codegen != CODEGEN_TILES && !is_chosen && !streams) return false;
+  double work;
+  int64_t bytes = 0;
+  if (!hero_tiles_fits(k, body, &work)) return false;
   for (int n = 0; n < k->slice_count; n++) bytes += kernel_buffer_bytes(k->slices[n].shape);
   const double tiles = work / WORK_OF_TILE;
   k->reason = streams     ? "attention: keys block by block, scores are never written"

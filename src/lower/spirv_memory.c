@@ -2,6 +2,7 @@
 //
 //   a buffer               an address (64 bits), made a pointer to whatever the access reads or writes
 //   the workgroup's        a variable of the module; an access names an element, and has its type or one as wide
+//   an invocation's        a variable of the function
 //   a constant             a variable of the function that has the value at first
 #include "lower/spirv_memory.h"
 
@@ -92,6 +93,18 @@ static heddle_status address_of(spirv_code *c, MlirOperation op) {
   TRY(array_of(c, mlirFlatSymbolRefAttrGetValue(ir_get(op, "global_name")), &array));
   const MlirValue first = spirv_build_int(&c->s, spirv_build_int_type(&c->s, 32), 0);
   spirv_values_put_pointer(c, ir_result(op, 0), array, first);
+  return status_ok();
+}
+
+// Of an invocation: a variable of the function. Elements that constants name every driver keeps in registers.
+static heddle_status private_array(spirv_code *c, MlirOperation op) {
+  MlirType element;
+  const int64_t count = array_of_type(c, mlirTypeAttrGetValue(ir_get(op, "elem_type")), &element);
+  element = stored_type(c, element);
+  spirv_array *made = arena_new(c->s.b.arena, spirv_array);
+  *made = (spirv_array){.element = element, .type = array_type(c, element, count), .storage_class = "Function"};
+  made->constant = spirv_build_variable(&c->s, made->type, mlirAttributeGetNull());
+  spirv_values_put_pointer(c, ir_result(op, 0), made, spirv_build_int(&c->s, spirv_build_int_type(&c->s, 32), 0));
   return status_ok();
 }
 
@@ -345,6 +358,7 @@ static const struct {
   heddle_status (*translate)(spirv_code *c, MlirOperation op);
 } rows[] = {
     {"llvm.mlir.addressof", address_of},
+    {"llvm.alloca", private_array},
     {"llvm.getelementptr", element_address},
     {"llvm.load", load},
     {"llvm.store", store},

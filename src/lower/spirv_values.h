@@ -7,12 +7,12 @@
 
 #include "lower/spirv_build.h"
 
-// An array that is no buffer: memory of the workgroup, or a constant.
+// An array that is no buffer: memory of the workgroup or of an invocation, or a constant.
 typedef struct spirv_array {
   MlirType element;  // as it is stored
   MlirType type;     // of the array
   const char *storage_class;
-  MlirValue constant;  // pointer to a constant's copy; null for the workgroup's, which has a name
+  MlirValue constant;  // pointer to an invocation's array or a constant's copy; null: the workgroup's, with a name
   const char *name;
 } spirv_array;
 

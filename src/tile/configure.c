@@ -9,6 +9,7 @@
 #include "emit/ir_builder.h"
 #include "tile/by_tile.h"
 #include "tile/direct.h"
+#include "tile/grid_sizes.h"
 #include "tile/groups.h"
 #include "tile/markers.h"
 #include "tile/passes.h"
@@ -85,6 +86,10 @@ static bool multiplies(MlirOperation op, const loops *l) {
 
 int configure_step(const lower_context *c, MlirOperation op, int64_t *sizes) {
   const loops l = loops_of(op);
+  if (c->options->target.has_grid) {
+    grid_sizes_of_step(&c->options->target, l.count, l.trips, l.is_reduction, multiplies(op, &l), sizes);
+    return l.count;
+  }
   sizes_of_step(&c->options->target, op, l.count, l.trips, l.is_reduction, multiplies(op, &l), sizes);
   groups_align(op, l.count, l.trips, sizes);
   return l.count;
@@ -159,6 +164,18 @@ static bool read_roles(MlirOperation op, const reach *at, int count, sizes_role 
   return false;
 }
 
+// Whether it needs more than what lies in memory.
+static bool reads_operations(MlirOperation op) {
+  bool any = false;
+  const int operands = (int)mlirOperationGetNumOperands(op);
+  for (int k = 0; k < operands; k++) {
+    MlirOperation producer = ir_defining_op(ir_operand(op, k));
+    any |= !ir_is_null(producer) && !ir_is(producer, "hal.interface.load.tensor") &&
+           !ir_is(producer, "arith.constant") && !ir_is(producer, "tensor.empty");
+  }
+  return any;
+}
+
 static heddle_status configure_root(lower_context *c, MlirOperation op, const loops *l) {
   reach own = {0};
   for (int k = 0; k < l->count; k++) own.all |= own.loops[k] = l->is_reduction[k] ? 0 : 1U << k;
@@ -176,7 +193,12 @@ static heddle_status configure_root(lower_context *c, MlirOperation op, const lo
                                  .shares_columns = shares_columns,
                                  .holds_sums = is_product && !multiplies(op, l),
                                  .held = elements_held(op, l, own.all & ~allowed)};
-  sizes_of_tiles(&c->options->target, op, &request, workgroup, registers);
+  if (c->options->target.has_grid) {
+    const bool is_single = !l->has_reduction && !reads_operations(op);
+    grid_sizes_of_tiles(&c->options->target, &request, is_single, workgroup, registers);
+  } else {
+    sizes_of_tiles(&c->options->target, op, &request, workgroup, registers);
+  }
   by_tile_fit(op, l->count, l->trips, workgroup);
   groups_align(op, l->count, l->trips, workgroup);
   for (int k = 0; k < l->count; k++)

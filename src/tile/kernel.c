@@ -29,7 +29,10 @@ static heddle_status build_body(ir_builder *b, arena *a, const kernel_plan *k) {
 static heddle_status build(MlirContext context, arena *a, const kernel_plan *k, MlirModule module) {
   ir_builder top = ir_builder_at_end(context, mlirModuleGetBody(module), a);
   MlirOperation function = ir_function(&top, k->name, 0, NULL, 0, NULL, false);
-  ir_set(function, "xla.tiles", mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), k->launch.tiles));
+  const launch_plan *l = &k->launch;
+  const int64_t launch[] = {l->threads, l->blocks_x, l->blocks_y};
+  if (l->threads > 0) ir_set(function, "xla.launch", mlirDenseI64ArrayGet(context, 3, launch));
+  else ir_set(function, "xla.tiles", mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), l->tiles));
   interface_build(&top, k);
   ir_builder body = ir_builder_at_end(context, ir_body(function, 0), a);
   TRY(build_body(&body, a, k));

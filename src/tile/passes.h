@@ -40,6 +40,13 @@ extern const pass tile_promote;
 // What workitems do becomes loops.
 extern const pass tile_workitems;
 
+// What a workgroup sums up gets a buffer of its own.
+extern const pass tile_promote_sums;
+// A region becomes what one workitem does.
+extern const pass tile_deal;
+// What is left of memory becomes pointers of the LLVM dialect.
+extern const pass tile_pointers;
+
 // A region becomes a kernel: pointers and the number of a tile.
 extern const pass tile_distribute;
 // What is left of linalg becomes loops, rows of vectors single vectors, indices arithmetic.
@@ -51,8 +58,8 @@ extern const pass tile_narrow_memory;
 // Memory becomes pointers of the LLVM dialect.
 extern const pass tile_memory_to_llvm;
 
-// From a dispatch region to the LLVM dialect of a CPU; ends with null.
-const pass *const *tile_pipeline(void);
+// From a dispatch region to the LLVM dialect of a CPU, or to what a device's code is made of; ends with null.
+const pass *const *tile_pipeline(const target_description *target);
 
 // All of them, for emitters_opt; ends with null.
 extern const pass *const tile_passes[];

@@ -9,7 +9,8 @@
       &tile_tile_and_fuse, &tile_to_buffers, &tile_verify_memory, &tile_vectorize, &tile_workitems, &tile_distribute, \
       &tile_to_loops, &tile_split_vectors, &tile_narrow_memory
 
-const pass *const tile_passes[] = {TO_VECTORS, &tile_memory_to_llvm, &tile_on_buffers, &tile_promote, 0};
+const pass *const tile_passes[] = {TO_VECTORS,         &tile_memory_to_llvm, &tile_on_buffers, &tile_promote,
+                                   &tile_promote_sums, &tile_deal,           &tile_pointers,   0};
 
 const pass *tile_pass_find(str name) { return pass_find(tile_passes, name); }
 
@@ -34,7 +35,23 @@ static const pass *const cpu[] = {
     0,  // ends the list
 };
 
-const pass *const *tile_pipeline(void) { return cpu; }
+// On a grid of workgroups no vectors are made: workitems are the lanes.
+#define TO_WORKITEMS                                                                                              \
+  &tile_hlo_to_linalg, &tile_fuse_tensors, &tile_by_tile, &tile_configure, &tile_tile_and_fuse, &tile_to_buffers, \
+      &tile_verify_memory, &tile_promote_sums, &tile_promote, &tile_deal, &lower_licm, &tile_pointers,            \
+      &lower_canonicalize, &lower_cse, &lower_licm, &lower_complex_to_standard, &lower_widen_floats,              \
+      &lower_expand_math, &lower_expand_float_ops
+
+static const pass *const spirv[] = {TO_WORKITEMS, &lower_canonicalize, &lower_cse, &lower_to_spirv, 0};
+
+static const pass *const grid[] = {
+    TO_WORKITEMS, &lower_scf_to_cf, &lower_to_llvm, &lower_reconcile_casts, &lower_canonicalize, &lower_cse, 0,
+};
+
+const pass *const *tile_pipeline(const target_description *target) {
+  if (target->has_spirv) return spirv;
+  return target->has_grid ? grid : cpu;
+}
 
 void tile_load_dialects(MlirContext context) {
   static const char *const dialects[] = {"hal", "iree", "mhlo", "linalg", "bufferization", "memref", "transform"};

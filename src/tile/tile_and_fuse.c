@@ -104,13 +104,16 @@ static heddle_status tile_level(tiler *t, MlirOperation *root, int level, bool i
   return status_ok();
 }
 
+static bool is_on_grid(const tiler *t) { return t->context->options->target.has_grid; }
+
+// On a grid the step is still the workgroup's, which deals it out.
 static heddle_status tile_step(tiler *t, MlirOperation op) {
   int64_t sizes[TILING_MAX_LOOPS];
   const int count = configure_step(t->context, op, sizes);
   const tiling_request request = {.count = count, .sizes = sizes};
   MlirOperation loop, tiled = op;
   if (tiled_loops(count, sizes) > 0) TRY(tile(t, op, &request, &tiled, &loop));
-  return markers_advance(tiled, MARKER_VECTORIZE);
+  return is_on_grid(t) ? status_ok() : markers_advance(tiled, MARKER_VECTORIZE);
 }
 
 static heddle_status tile_steps(tiler *t, const ir_operations *group) {
@@ -141,11 +144,22 @@ static heddle_status pack_products(tiler *t, MlirOperation root, MlirOperation w
   return status_ok();
 }
 
+// What workitems of all workgroups share has no tiles.
+static bool is_untiled(MlirOperation root) {
+  int64_t sizes[TILING_MAX_LOOPS];
+  return tiled_loops(sizes_of_level(root, 0, sizes), sizes) == 0;
+}
+
 static heddle_status tile_root(tiler *t, MlirOperation root) {
   MlirOperation loop = {NULL};
   ir_operations group = {0};
   bool is_packed = false;
+  if (is_on_grid(t) && is_untiled(root)) return status_ok();
   TRY(tile_level(t, &root, 0, true, MARKER_WORKGROUP, &loop));
+  if (is_on_grid(t)) {
+    collect_group(t->context->scratch, root, loop, &group);
+    return tile_steps(t, &group);
+  }
   TRY(pack_products(t, root, loop, &is_packed, &group));
   if (is_packed) {
     for (int k = 0; k < group.size; k++) TRY(markers_advance(group.data[k], MARKER_REGISTER));

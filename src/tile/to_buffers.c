@@ -165,7 +165,7 @@ static heddle_status copy_by_loops(lower_context *c, MlirOperation copy) {
   MlirOperation made = structured_copy(
       &b, from, to, structured_identity(c->context, (int)mlirShapedTypeGetRank(mlirValueGetType(from))));
   ir_erase(copy);
-  return markers_begin(made, MARKER_VECTORIZE);
+  return markers_begin(made, c->options->target.has_grid ? MARKER_WORKGROUP : MARKER_VECTORIZE);
 }
 
 // What a loop carries is bufferized to where it lies anyway, and then copied there.

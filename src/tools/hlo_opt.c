@@ -211,16 +211,22 @@ static heddle_status print_code(arena *a, const module *m, opt_flags *f, opt_pla
 
 // Of a CPU with vectors of 256 bits: the same text on every machine.
 static heddle_status print_tiles(arena *a, const module *m, opt_flags *f, text *out) {
+  target_description grid;
+  const bool is_cpu = strcmp(f->target, "cpu") == 0;
+  if (!target_find(str_from(f->target), &grid)) return status_error(HEDDLE_INVALID, "no target %s", f->target);
   const compile_options options = {.codegen = f->codegen == CODEGEN_CHOSEN ? CODEGEN_TILES : f->codegen,
                                    .keep_fusions = keeps(f),
                                    .control = pass_flags_open(&f->driver, f->time, true),
-                                   .threads = 1};
+                                   .threads = 1,
+                                   .target = is_cpu ? NULL : &grid};
   compile_times times = {0};
   lhlo_program *plan;
   TRY(compile_plan(a, m, &options, &times, NULL, &plan));
-  lower_options lowering = {.target = target_cpu(1)};
-  lowering.target.vector_bits = 256;
-  lowering.target.has_fma = true;
+  lower_options lowering = {.target = is_cpu ? target_cpu(1) : grid};
+  if (is_cpu) {
+    lowering.target.vector_bits = 256;
+    lowering.target.has_fma = true;
+  }
   return tile_stages_print(plan, f->until, &lowering, out);
 }
 
@@ -282,11 +288,10 @@ static heddle_status check_flags(void *argument) {
   TRY(memory_flag_take(f->limit_text, &f->limit));
   if (!is_planned(f) && strcmp(f->until, "hlo") != 0 && !tile_stages_has(f->until))
     return status_error(HEDDLE_INVALID, "found --until=%s, wanted hlo, plan or one of " TILE_STAGES, f->until);
-  if (tile_stages_has(f->until) && strcmp(f->target, "cpu") != 0)
-    return status_error(HEDDLE_UNIMPLEMENTED, "--until=%s: tiles are made for CPUs so far, found --target=%s", f->until,
+  const bool is_vulkan = strcmp(f->target, "vulkan") == 0 && tile_stages_has(f->until);
+  if (strcmp(f->target, "nvptx") != 0 && strcmp(f->target, "cpu") != 0 && !is_vulkan)
+    return status_error(HEDDLE_INVALID, "found --target=%s, wanted cpu, nvptx or, with a stage of tiles, vulkan",
                         f->target);
-  if (strcmp(f->target, "nvptx") != 0 && strcmp(f->target, "cpu") != 0)
-    return status_error(HEDDLE_INVALID, "found --target=%s, wanted cpu or nvptx", f->target);
   TRY(module_format_check("format", f->format));
   TRY(hlo_dump_check(&f->debug));
   TRY(pass_flags_check(&f->driver, PASS_FLAGS_HLO | (f->passes || f->pipeline ? 0 : PASS_FLAGS_MLIR)));

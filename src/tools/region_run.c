@@ -166,21 +166,21 @@ static heddle_status call(const region *r, const kernel_image *image) {
 }
 
 // Where the region stands on the road: it is on buffers, or its operations compute tiles, or it is at the beginning.
-static const pass *first_pass(arena *a, MlirOperation module) {
+static const pass *first_pass(arena *a, MlirOperation module, const pass *const *passes) {
   const ir_operations all = ir_collect(a, module, NULL);
   bool has_buffers = false, has_tiles = false;
   for (int k = 0; k < all.size; k++) {
     has_buffers |= ir_is(all.data[k], "iree.placeholder");
     has_tiles |= markers_of(all.data[k]) >= MARKER_WORKGROUP;
   }
-  return has_buffers ? &tile_verify_memory : has_tiles ? &tile_to_buffers : *tile_pipeline();
+  return has_buffers ? &tile_verify_memory : has_tiles ? &tile_to_buffers : *passes;
 }
 
 static heddle_status compile(arena *a, lower_session *session, MlirOperation module, const region *r,
                              kernel_image *out) {
   const target_description machine = cpu_target_host(a, 1);
   const lower_options options = {.target = machine};
-  const pass *first = first_pass(a, module), *const *passes = tile_pipeline();
+  const pass *const *passes = tile_pipeline(&machine), *first = first_pass(a, module, passes);
   while (*passes != first) passes++;
   TRY(lower_run_in(session, passes, module, &options, NULL));
   const code_options plain = {.entry = r->name};

@@ -14,7 +14,9 @@ static const struct {
     {"linalg", &tile_fuse_tensors},
     {"tiled", &tile_tile_and_fuse},
     {"bufferized", &tile_verify_memory},
-    {"vectorized", &tile_vectorize},
+    {"vectorized", &tile_vectorize},  // on CPUs
+    {"promoted", &tile_promote},      // on grids
+    {"distributed", &tile_deal},      // on grids
 };
 
 enum { STAGE_COUNT = sizeof stages / sizeof *stages, MOST_PASSES = 64 };
@@ -30,7 +32,7 @@ bool tile_stages_has(const char *stage) { return find(stage) < STAGE_COUNT; }
 static heddle_status run_until(lower_session *session, const pass *last, MlirModule module,
                                const lower_options *options) {
   const pass *passes[MOST_PASSES + 1] = {NULL};
-  const pass *const *all = tile_pipeline();
+  const pass *const *all = tile_pipeline(&options->target);
   for (int k = 0; all[k] && k < MOST_PASSES; k++) {
     passes[k] = all[k];
     if (all[k] == last) break;

@@ -5,7 +5,7 @@
 #include "lhlo/lhlo.h"
 #include "lower/pass.h"
 
-#define TILE_STAGES "dispatch|linalg|tiled|bufferized|vectorized"
+#define TILE_STAGES "dispatch|linalg|tiled|bufferized|vectorized|promoted|distributed"
 
 bool tile_stages_has(const char *stage);
 

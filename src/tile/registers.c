@@ -1,0 +1,159 @@
+// Finding buffers whose elements only one workitem ever needs.
+//
+// A product's sums, zeros that they begin with and what is computed from them go through buffers of the workgroup's
+// tile. If all of these operations are dealt out alike, no workitem asks for an element of another one: then each keeps
+// its elements in registers, where sums stay from the first term to the last.
+#include "tile/registers.h"
+
+#include <mlir-c/AffineExpr.h>
+
+#include "base/int64.h"
+
+enum { MOST_REGISTERS = 256 };  // elements of one buffer that a workitem keeps
+
+typedef struct use {
+  MlirOperation op;
+  int operand;
+} use;
+
+typedef VEC(use) uses;
+
+// False if something else than a structured operation in the loop uses the buffer.
+static bool find_uses(arena *a, MlirOperation loop, MlirValue buffer, uses *out) {
+  for (MlirOpOperand u = mlirValueGetFirstUse(buffer); !mlirOpOperandIsNull(u); u = mlirOpOperandGetNextUse(u)) {
+    const use found = {mlirOpOperandGetOwner(u), (int)mlirOpOperandGetOperandNumber(u)};
+    if (ir_is(found.op, "memref.dealloc")) continue;
+    if (!tiling_is_structured(found.op) || !ir_is_within(found.op, loop)) return false;
+    vec_push(a, out, found);
+  }
+  return out->size > 0;
+}
+
+// By dim of the buffer, the loop of the operation that goes along it; false if elements are not points' own.
+static bool loops_of_dims(const use *u, int rank, int *loops) {
+  int64_t trips[TILING_MAX_LOOPS];
+  bool is_reduction[TILING_MAX_LOOPS];
+  if (tiling_loops(u->op, trips, is_reduction) < 0) return false;
+  const MlirAffineMap map = tiling_map(u->op, u->operand);
+  uint32_t seen = 0;
+  for (int d = 0; d < rank; d++) {
+    const MlirAffineExpr e = mlirAffineMapGetResult(map, d);
+    if (!mlirAffineExprIsADim(e)) return false;
+    loops[d] = (int)mlirAffineDimExprGetPosition(e);
+    if (is_reduction[loops[d]] || seen >> loops[d] & 1U) return false;
+    seen |= 1U << loops[d];
+  }
+  return true;
+}
+
+// --- spaces
+
+// Workitems are doubled along the dim of which each has most, the last one of equals.
+static void share_out(registers_space *s, int64_t threads) {
+  s->used = 1;
+  for (int d = 0; d < s->rank; d++) s->threads[d] = 1, s->registers[d] = s->size[d];
+  while (s->used * 2 <= threads) {
+    int longest = -1;
+    for (int d = s->rank - 1; d >= 0; d--)
+      if (s->registers[d] > 1 && (longest < 0 || s->registers[d] > s->registers[longest])) longest = d;
+    if (longest < 0) return;
+    s->threads[longest] *= 2;
+    s->used *= 2;
+    s->registers[longest] = int64_ceil_div(s->size[longest], s->threads[longest]);
+  }
+}
+
+static registers_space *space_of(arena *a, MlirType memory, int64_t threads) {
+  registers_space *s = arena_new(a, registers_space);
+  *s = (registers_space){.rank = (int)mlirShapedTypeGetRank(memory)};
+  for (int d = 0; d < s->rank; d++) s->size[d] = mlirShapedTypeGetDimSize(memory, d);
+  share_out(s, threads);
+  return s;
+}
+
+static int64_t registers_in(const registers_space *s) {
+  int64_t count = 1;
+  for (int d = 0; d < s->rank; d++) count *= s->registers[d];
+  return count;
+}
+
+// --- buffers
+
+typedef struct candidate {
+  MlirValue buffer;
+  int rank;
+  uses uses;
+  int (*loops)[REGISTERS_MAX_RANK];  // by use
+} candidate;
+
+static bool read_candidate(arena *a, MlirOperation loop, MlirOperation alloc, candidate *out) {
+  const MlirType type = ir_result_type(alloc, 0);
+  *out = (candidate){.buffer = ir_result(alloc, 0), .rank = (int)mlirShapedTypeGetRank(type)};
+  if (out->rank > REGISTERS_MAX_RANK || !mlirAttributeIsNull(mlirMemRefTypeGetMemorySpace(type))) return false;
+  if (!find_uses(a, loop, out->buffer, &out->uses)) return false;
+  out->loops = arena_alloc(a, sizeof *out->loops * (size_t)out->uses.size);
+  for (int n = 0; n < out->uses.size; n++) {
+    if (!loops_of_dims(&out->uses.data[n], out->rank, out->loops[n])) return false;
+    for (int m = 0; m < n; m++)
+      for (int d = 0; d < out->rank; d++)
+        if (mlirOperationEqual(out->uses.data[m].op, out->uses.data[n].op) && out->loops[m][d] != out->loops[n][d])
+          return false;
+  }
+  return true;
+}
+
+// The space that an operation of the buffer is in already, and the buffer's dims in it; null if none is.
+static registers_space *known_space(const registers *r, const candidate *c, int *dims) {
+  for (int n = 0; n < c->uses.size; n++) {
+    const registers_roles *roles = ptr_map_get(&r->operations, c->uses.data[n].op.ptr);
+    if (!roles) continue;
+    for (int d = 0; d < c->rank; d++) dims[d] = roles->dim[c->loops[n][d]];
+    return roles->space;
+  }
+  for (int d = 0; d < c->rank; d++) dims[d] = d;
+  return NULL;
+}
+
+// Whether all operations that are in a space are in this one, and go along the buffer's dims as it says.
+static bool agrees(const registers *r, const candidate *c, const registers_space *space, const int *dims) {
+  uint32_t seen = 0;
+  for (int d = 0; d < c->rank; d++) {
+    if (dims[d] < 0) return false;
+    seen |= 1U << dims[d];
+  }
+  if (space && seen != (1U << space->rank) - 1) return false;
+  for (int n = 0; n < c->uses.size; n++) {
+    const registers_roles *roles = ptr_map_get(&r->operations, c->uses.data[n].op.ptr);
+    if (!roles) continue;
+    if (roles->space != space) return false;
+    for (int d = 0; d < c->rank; d++)
+      if (roles->dim[c->loops[n][d]] != dims[d]) return false;
+  }
+  return true;
+}
+
+static void place(arena *a, registers *r, const candidate *c, registers_space *space, const int *dims) {
+  ptr_map_put(a, &r->buffers, c->buffer.ptr, space);
+  for (int n = 0; n < c->uses.size; n++) {
+    if (ptr_map_has(&r->operations, c->uses.data[n].op.ptr)) continue;
+    registers_roles *roles = arena_new(a, registers_roles);
+    roles->space = space;
+    for (int l = 0; l < TILING_MAX_LOOPS; l++) roles->dim[l] = -1;
+    for (int d = 0; d < c->rank; d++) roles->dim[c->loops[n][d]] = dims[d];
+    ptr_map_put(a, &r->operations, c->uses.data[n].op.ptr, roles);
+  }
+}
+
+void registers_find(arena *a, MlirOperation loop, int64_t threads, registers *out) {
+  *out = (registers){0};
+  const ir_operations allocs = ir_collect(a, loop, "memref.alloc");
+  for (int k = 0; k < allocs.size; k++) {
+    candidate c;
+    int dims[REGISTERS_MAX_RANK];
+    if (!read_candidate(a, loop, allocs.data[k], &c)) continue;
+    registers_space *space = known_space(out, &c, dims);
+    if (!agrees(out, &c, space, dims)) continue;
+    if (!space) space = space_of(a, ir_result_type(allocs.data[k], 0), threads);
+    if (registers_in(space) <= MOST_REGISTERS) place(a, out, &c, space, dims);
+  }
+}

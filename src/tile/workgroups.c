@@ -1,0 +1,148 @@
+// Bindings, loops over workgroups, and the interface around both: what targets of every kind ask of a region.
+#include "tile/workgroups.h"
+
+#include <mlir-c/BuiltinAttributes.h>
+
+#include "tile/passes.h"
+
+// --- bindings
+
+static int64_t int_of(MlirOperation op, const char *name) { return mlirIntegerAttrGetValueInt(ir_get(op, name)); }
+
+static bool is_before(const workgroups_binding *x, const workgroups_binding *y) {
+  return x->set != y->set ? x->set < y->set : x->number < y->number;
+}
+
+static void collect_bindings(arena *a, MlirOperation module, workgroups_bindings *out) {
+  ir_operations all = ir_collect(a, module, "hal.interface.binding");
+  for (int k = 0; k < all.size; k++) {
+    const workgroups_binding b = {
+        ir_symbol(all.data[k]), int_of(all.data[k], "set"), int_of(all.data[k], "binding"), {0}};
+    vec_push(a, out, b);
+    for (int n = out->size - 1; n > 0 && is_before(&out->data[n], &out->data[n - 1]); n--) {
+      const workgroups_binding later = out->data[n - 1];
+      out->data[n - 1] = out->data[n];
+      out->data[n] = later;
+    }
+  }
+}
+
+static void add_pointers(lower_context *c, MlirOperation function, workgroups_bindings *out) {
+  collect_bindings(c->scratch, mlirOperationGetParentOperation(function), out);
+  MlirType pointer = ir_type(c->context, "!llvm.ptr");
+  for (int k = 0; k < out->size; k++)
+    out->data[k].pointer = mlirBlockAddArgument(ir_body(function, 0), pointer, mlirOperationGetLocation(function));
+}
+
+static void describe_pointers(lower_context *c, MlirOperation function, const workgroups_bindings *all) {
+  ir_retype_function(c->scratch, function);
+  for (int k = 0; k < all->size; k++) {
+    ir_set_argument_attribute(function, k, "llvm.noalias", mlirUnitAttrGet(c->context));
+    ir_set_argument_attribute(function, k, "llvm.align", mlirIntegerAttrGet(mlirIntegerTypeGet(c->context, 64), 64));
+  }
+}
+
+void workgroups_bind(lower_context *c, MlirOperation function, workgroups_bindings *out) {
+  add_pointers(c, function, out);
+  describe_pointers(c, function, out);
+}
+
+MlirValue workgroups_bind_numbered(lower_context *c, MlirOperation function, workgroups_bindings *out) {
+  add_pointers(c, function, out);
+  MlirValue number =
+      mlirBlockAddArgument(ir_body(function, 0), mlirIndexTypeGet(c->context), mlirOperationGetLocation(function));
+  describe_pointers(c, function, out);
+  return number;
+}
+
+heddle_status workgroups_binding_of(MlirOperation placeholder, const workgroups_bindings *all,
+                                    const workgroups_binding **out) {
+  const MlirStringRef leaf = mlirSymbolRefAttrGetLeafReference(ir_get(placeholder, "binding"));
+  int n = 0;
+  while (n < all->size && !str_equal(all->data[n].name, (str){leaf.data, leaf.length})) n++;
+  if (n == all->size) return ir_refuse(placeholder, HEDDLE_INVALID, "a placeholder names no binding");
+  *out = &all->data[n];
+  return status_ok();
+}
+
+// --- loops over workgroups
+
+static bool add_dim(workgroups_grid *g, int64_t lower, int64_t upper, int64_t step) {
+  const int k = g->rank++;
+  const int64_t size = upper - lower;
+  g->lower[k] = lower;
+  g->step[k] = step;
+  if (step <= 0) return false;
+  g->trips[k] = size > 0 ? (size + step - 1) / step : 0;
+  g->count *= g->trips[k];
+  return true;
+}
+
+// Lower bounds, upper bounds and steps are operands.
+static bool grid_of_parallel(MlirOperation parallel, workgroups_grid *out) {
+  const int rank = (int)mlirBlockGetNumArguments(ir_body(parallel, 0));
+  bool is_known = rank <= SHAPE_MAX_RANK && mlirOperationGetNumOperands(parallel) == 3 * rank;
+  for (int k = 0; k < rank && is_known; k++) {
+    int64_t bounds[3];
+    for (int n = 0; n < 3; n++)
+      is_known = is_known && ir_constant_value(ir_operand(parallel, n * rank + k), &bounds[n]);
+    is_known = is_known && add_dim(out, bounds[0], bounds[1], bounds[2]);
+  }
+  return is_known;
+}
+
+bool workgroups_grid_of(MlirOperation forall, workgroups_grid *out) {
+  *out = (workgroups_grid){.count = 1};
+  if (ir_is(forall, WORKGROUPS_PARALLEL)) return grid_of_parallel(forall, out);
+  MlirAttribute lower = ir_get(forall, "staticLowerBound"), upper = ir_get(forall, "staticUpperBound"),
+                step = ir_get(forall, "staticStep");
+  const int rank = (int)mlirDenseArrayGetNumElements(lower);
+  bool is_known = rank <= SHAPE_MAX_RANK && mlirOperationGetNumOperands(forall) == 0;
+  for (int k = 0; k < rank && is_known; k++)
+    is_known = add_dim(out, mlirDenseI64ArrayGetElement(lower, k), mlirDenseI64ArrayGetElement(upper, k),
+                       mlirDenseI64ArrayGetElement(step, k));
+  return is_known;
+}
+
+void workgroups_positions(ir_builder *b, const workgroups_grid *g, MlirValue number, MlirValue *out) {
+  for (int k = g->rank - 1; k >= 0; k--) {
+    MlirValue trips = ir_index(b, g->trips[k]);
+    MlirValue at = k > 0 ? ir_binary(b, "arith.remui", number, trips) : number;
+    number = k > 0 ? ir_binary(b, "arith.divui", number, trips) : number;
+    out[k] =
+        ir_binary(b, "arith.addi", ir_binary(b, "arith.muli", at, ir_index(b, g->step[k])), ir_index(b, g->lower[k]));
+  }
+}
+
+bool workgroups_are_independent(arena *a, MlirOperation function, ir_operations *foralls, ir_operations *single) {
+  static const char *const others[] = {
+      WORKGROUPS_PLACEHOLDER,  "arith.constant",      "memref.subview", "memref.alloca", "affine.apply",
+      "memref.collapse_shape", "memref.expand_shape", "func.return",    "memref.cast",   "memref.view"};
+  MlirBlock block = ir_body(function, 0);
+  for (MlirOperation op = mlirBlockGetFirstOperation(block); !ir_is_null(op); op = mlirOperationGetNextInBlock(op)) {
+    bool is_known = ir_is(op, WORKGROUPS_FORALL) || ir_is(op, WORKGROUPS_PARALLEL);
+    if (is_known) vec_push(a, foralls, op);
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++) is_known |= ir_is(op, others[k]);
+    if (!is_known) vec_push(a, single, op);
+  }
+  if (foralls->size > 0 && !mlirAttributeIsNull(ir_get(function, TILE_INDEPENDENT))) return true;
+  return foralls->size == 1 && single->size == 0;
+}
+
+// --- the interface
+
+void workgroups_lift(MlirOperation module, MlirOperation function) {
+  if (mlirOperationEqual(mlirOperationGetParentOperation(function), module)) return;
+  mlirOperationRemoveFromParent(function);
+  mlirBlockAppendOwnedOperation(ir_body(module, 0), function);
+}
+
+static void erase_all(arena *a, MlirOperation module, const char *name) {
+  ir_operations all = ir_collect(a, module, name);
+  for (int k = 0; k < all.size; k++) ir_erase(all.data[k]);
+}
+
+void workgroups_forget_interfaces(arena *a, MlirOperation module) {
+  erase_all(a, module, "hal.interface");
+  erase_all(a, module, "hal.executable.target");
+}

@@ -1,0 +1,50 @@
+// What a region on buffers is dealt out by: the bindings that are its memory, and the loops over its workgroups.
+#ifndef HEDDLE_TILE_WORKGROUPS_H_
+#define HEDDLE_TILE_WORKGROUPS_H_
+
+#include "emit/ir_builder.h"
+#include "hlo/shape.h"
+#include "lower/pass.h"
+
+#define WORKGROUPS_PLACEHOLDER "iree.placeholder"
+#define WORKGROUPS_FORALL "scf.forall"
+#define WORKGROUPS_PARALLEL "scf.parallel"
+
+// A binding of the region's interface, and the pointer that stands for it once the region is a function of pointers.
+typedef struct workgroups_binding {
+  str name;
+  int64_t set, number;
+  MlirValue pointer;
+} workgroups_binding;
+
+typedef VEC(workgroups_binding) workgroups_bindings;
+
+// The bindings beside the function, in their order, each with an argument of the function that is a pointer.
+void workgroups_bind(lower_context *c, MlirOperation function, workgroups_bindings *out);
+// The same with an index behind the pointers, which is returned.
+MlirValue workgroups_bind_numbered(lower_context *c, MlirOperation function, workgroups_bindings *out);
+// The binding that a placeholder names; HEDDLE_INVALID, with its place, if there is none.
+heddle_status workgroups_binding_of(MlirOperation placeholder, const workgroups_bindings *all,
+                                    const workgroups_binding **out);
+
+// The workgroups of one loop: their positions along each dim, and how many there are.
+typedef struct workgroups_grid {
+  int rank;
+  int64_t lower[SHAPE_MAX_RANK], step[SHAPE_MAX_RANK], trips[SHAPE_MAX_RANK];
+  int64_t count;
+} workgroups_grid;
+
+// Of an scf.forall or scf.parallel; false if it is not known.
+bool workgroups_grid_of(MlirOperation loop, workgroups_grid *out);
+// The loop's variables, from the workgroup's number in row-major order.
+void workgroups_positions(ir_builder *b, const workgroups_grid *g, MlirValue number, MlirValue *out);
+
+// Whether the function is loops over workgroups that can run side by side, and what computes nothing in memory; then
+// *loops are they. *single: what else computes something, which is one workgroup more.
+bool workgroups_are_independent(arena *a, MlirOperation function, ir_operations *loops, ir_operations *single);
+
+// Puts the function right into the module, without the interface around and beside it.
+void workgroups_lift(MlirOperation module, MlirOperation function);
+void workgroups_forget_interfaces(arena *a, MlirOperation module);
+
+#endif
