@@ -6,8 +6,8 @@
 
 #include <pthread.h>
 
-#include "api/kernel_cache.h"
 #include "base/guard.h"
+#include "base/kernel_cache.h"
 #include "base/lock.h"
 #include "base/pool.h"
 #include "emit/emit.h"

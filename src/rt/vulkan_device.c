@@ -253,6 +253,8 @@ static void keep(vulkan_device *d, const candidate *c) {
   d->shared_bytes = limits->maxComputeSharedMemorySize;
   d->most_invocations = limits->maxComputeWorkGroupInvocations;
   memcpy(d->most_groups, limits->maxComputeWorkGroupCount, sizeof d->most_groups);
+  d->identity = (vulkan_identity){c->properties.vendorID, c->properties.deviceID, c->properties.driverVersion, {0}};
+  memcpy(d->identity.cache, c->properties.pipelineCacheUUID, sizeof d->identity.cache);
   memcpy(d->name, c->properties.deviceName, sizeof d->name);
 }
 

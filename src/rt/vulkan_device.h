@@ -14,6 +14,12 @@ typedef struct vulkan_features {
   bool keeps_specials32, keeps_specials64;  // signed zeros, infinities and NaN of f32 and f64
 } vulkan_features;
 
+// Whose pipelines a driver takes back.
+typedef struct vulkan_identity {
+  uint32_t vendor, device, driver;
+  uint8_t cache[VK_UUID_SIZE];
+} vulkan_identity;
+
 enum { VULKAN_MOST_QUEUES = 4 };
 
 // Submitting needs the queue alone.
@@ -36,6 +42,7 @@ typedef struct vulkan_device {
   uint32_t most_groups[3];  // of a dispatch
   uint32_t shared_bytes, most_invocations;
   vulkan_features features;
+  vulkan_identity identity;
   pid_t process;              // that opened it
   _Atomic bool is_abandoned;  // it was left while it may have been running
   char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];

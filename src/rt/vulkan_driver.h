@@ -27,6 +27,9 @@
   X(MapMemory)                     \
   X(CreateShaderModule)            \
   X(CreatePipelineLayout)          \
+  X(CreatePipelineCache)           \
+  X(GetPipelineCacheData)          \
+  X(DestroyPipelineCache)          \
   X(CreateComputePipelines)        \
   X(CreateCommandPool)             \
   X(AllocateCommandBuffers)        \

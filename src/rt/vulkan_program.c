@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rt/vulkan_cache.h"
 #include "rt/vulkan_frame.h"
 
 enum { GROUPS_X = 65535 };
@@ -67,7 +68,8 @@ static heddle_status fold_grid(const vulkan_device *d, const program_kernel *k, 
   return status_ok();
 }
 
-static heddle_status create_kernel(vulkan_program *v, const program_kernel *k, vulkan_kernel *out) {
+static heddle_status create_kernel(vulkan_program *v, VkPipelineCache cache, const program_kernel *k,
+                                   vulkan_kernel *out) {
   vulkan_device *d = v->device;
   const program_image *image = &v->program->images[k->image];
   TRY(check_module(d, v->program, k));
@@ -81,8 +83,7 @@ static heddle_status create_kernel(vulkan_program *v, const program_kernel *k, v
                                                           .module = out->module,
                                                           .pName = k->entry},
                                                 .layout = v->layout};
-  VULKAN_TRY(d->f.CreateComputePipelines(d->device, VK_NULL_HANDLE, 1, &pipeline, NULL, &out->pipeline),
-             CreateComputePipelines);
+  VULKAN_TRY(d->f.CreateComputePipelines(d->device, cache, 1, &pipeline, NULL, &out->pipeline), CreateComputePipelines);
   return status_ok();
 }
 
@@ -91,7 +92,7 @@ static bool is_for_device(const program *p, const program_kernel *k) {
   return k->image >= 0 && k->image < p->image_count && p->images[k->image].format == PROGRAM_SPIRV;
 }
 
-static heddle_status create_kernels(vulkan_program *v) {
+static heddle_status create_kernels(vulkan_program *v, VkPipelineCache cache) {
   const program *p = v->program;
   vulkan_device *d = v->device;
   const VkPushConstantRange pushed = {.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
@@ -104,7 +105,7 @@ static heddle_status create_kernels(vulkan_program *v) {
   if (!v->kernels) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for %d kernels", p->kernel_count);
   for (int k = 0; k < p->kernel_count; k++)
     if (is_for_device(p, &p->kernels[k]))
-      TRY(status_context(create_kernel(v, &p->kernels[k], &v->kernels[k]), "while loading kernel %s",
+      TRY(status_context(create_kernel(v, cache, &p->kernels[k], &v->kernels[k]), "while loading kernel %s",
                          p->kernels[k].entry));
   return status_ok();
 }
@@ -179,7 +180,10 @@ static heddle_status load(const program *p, void **out) {
     return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a program");
   }
   *v = (vulkan_program){.device = d, .program = p};
-  heddle_status s = create_kernels(v);
+  vulkan_cache cache;
+  vulkan_cache_open(d, p, &cache);
+  heddle_status s = create_kernels(v, cache.pipelines);
+  vulkan_cache_close(d, &cache, status_is_ok(s));
   if (status_is_ok(s)) s = load_constants(v);
   if (status_is_ok(s)) *out = v;
   else unload(v);

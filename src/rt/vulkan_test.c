@@ -7,7 +7,7 @@
 #include "rt/testing.h"
 #include "rt/vulkan_driver.h"
 
-enum { COUNT = 100, MOST_COMMANDS = 64, MOST_WORK = 256 };
+enum { COUNT = 100, MOST_COMMANDS = 64, MOST_WORK = 256, CACHE_BYTES = 100 };
 
 // --- the driver
 
@@ -40,6 +40,8 @@ static struct {
   bool is_waiting;  // the call that failed was one that waits
   int lookups, missing;
   uint64_t bound;
+  size_t cache_bytes;  // that the last pipeline cache began with
+  uint32_t vendor;     // that it says
   int dispatches, submissions, barriers;
   int queue_count, queue_submissions[2];
   fake_work work[2][MOST_WORK];
@@ -106,6 +108,26 @@ DESTROY(DestroyPipelineLayout, VkPipelineLayout)
 DESTROY(DestroyPipeline, VkPipeline)
 DESTROY(DestroyFence, VkFence)
 DESTROY(DestroySemaphore, VkSemaphore)
+DESTROY(DestroyPipelineCache, VkPipelineCache)
+
+static VKAPI_ATTR VkResult VKAPI_CALL fake_CreatePipelineCache(VkDevice d, const VkPipelineCacheCreateInfo *i,
+                                                               const VkAllocationCallbacks *a, VkPipelineCache *out) {
+  (void)d, (void)a;
+  fake.cache_bytes = i->initialDataSize;
+  return make(out, 1);
+}
+
+// A header and some bytes.
+static VKAPI_ATTR VkResult VKAPI_CALL fake_GetPipelineCacheData(VkDevice d, VkPipelineCache c, size_t *bytes,
+                                                                void *out) {
+  (void)d, (void)c;
+  const VkPipelineCacheHeaderVersionOne header = {
+      sizeof header, VK_PIPELINE_CACHE_HEADER_VERSION_ONE, fake.vendor, 0, {0}};
+  *bytes = CACHE_BYTES;
+  if (out) memset(out, 7, CACHE_BYTES);
+  if (out) memcpy(out, &header, sizeof header);
+  return answer();
+}
 
 static VKAPI_ATTR VkResult VKAPI_CALL fake_CreateSemaphore(VkDevice d, const VkSemaphoreCreateInfo *i,
                                                            const VkAllocationCallbacks *a, VkSemaphore *out) {
@@ -665,6 +687,50 @@ static void test_random_programs(void **state) {
   }
 }
 
+// Pipelines are kept for the next process, on the same device; without a folder, or where files or the driver's calls
+// fail, they are made anew.
+static void test_pipelines_are_kept(void **state) {
+  (void)state;
+  char folder[] = "vulkan_test.XXXXXX", command[64];
+  assert_non_null(mkdtemp(folder));
+  assert_int_equal(setenv("HEDDLE_CACHE", folder, 1), 0);
+  static const struct {
+    uint32_t vendor;
+    int failing;  // call, from that one on which makes the cache
+    size_t bytes;
+    const char *command;  // behind the run
+  } turns[] = {{0, 0, 0, NULL},
+               {0, 0, CACHE_BYTES, NULL},
+               {0, 0, CACHE_BYTES, "for f in %s/*; do echo more >> $f; done"},
+               {0, 0, 0, "rm -r %s"},
+               {5, 0, 0, NULL},  // what was kept is said to be another device's
+               {0, 0, 0, NULL},
+               {0, 1, CACHE_BYTES, "rm -r %s"},
+               {0, 1, 0, NULL},
+               {0, 9, 0, NULL},  // behind the kernels it asks how much there is
+               {0, 10, 0, NULL},
+               {0, 0, 0, NULL}};
+  enum { BEFORE = 8 };
+  for (size_t k = 0; k < sizeof turns / sizeof *turns; k++) {
+    testing_program h = testing_start();
+    int32_t found[COUNT];
+    const program_sequence entry = build(&h, plain, sizeof plain);
+    fake.vendor = turns[k].vendor;
+    fake.result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (turns[k].failing) fake.failing = BEFORE + turns[k].failing;
+    testing_check(run_once(&h, entry, found));
+    assert_int_equal(fake.cache_bytes, turns[k].bytes);
+    assert_int_equal(fake.live, 0);
+    testing_end(&h);
+    if (!turns[k].command) continue;
+    snprintf(command, sizeof command, turns[k].command, folder);
+    assert_int_equal(system(command), 0);
+  }
+  snprintf(command, sizeof command, "rm -r %s", folder);
+  assert_int_equal(system(command), 0);
+  assert_int_equal(unsetenv("HEDDLE_CACHE"), 0);
+}
+
 static void test_missing_functions(void **state) {
   (void)state;
   const int count = (int)(sizeof functions / sizeof *functions) - 1;  // the last has two names
@@ -772,6 +838,7 @@ int main(void) {
       cmocka_unit_test(test_failing_calls_with_fences),
       cmocka_unit_test(test_waiting_in_vain),
       cmocka_unit_test(test_queues),
+      cmocka_unit_test(test_pipelines_are_kept),
       cmocka_unit_test(test_random_programs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,5 @@
 // What is kept is found again, by the same key alone; damage is noticed, and the folder keeps its size, also where many
 // processes write at a time.
-#include "api/kernel_cache.h"
-
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +11,7 @@
 #include "api/compile.h"
 #include "api/testing.h"
 #include "base/file.h"
+#include "base/kernel_cache.h"
 #include "base/testing.h"
 #include "import/import.h"
 

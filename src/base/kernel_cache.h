@@ -1,12 +1,12 @@
 // Kernels' code kept on disk, by what it was made of: a process that compiles the same kernel later, in whatever
-// program, reads it there. On where HEDDLE_CACHE names a folder (made if it is not there); HEDDLE_CACHE_BYTES says how
-// much may lie there (256 MiB).
+// program, reads it there; so do drivers of devices what they make of kernels. On where HEDDLE_CACHE names a folder
+// (made if it is not there); HEDDLE_CACHE_BYTES says how much may lie there (256 MiB).
 //
 // Processes may share a folder. An entry is written under another name and then renamed, so that nobody sees half of
 // it, also where a process is killed; what is read has to have the key and the checksum that it was written with. What
 // goes wrong with files is no error: the kernel is compiled. Thread-safe.
-#ifndef HEDDLE_API_KERNEL_CACHE_H_
-#define HEDDLE_API_KERNEL_CACHE_H_
+#ifndef HEDDLE_BASE_KERNEL_CACHE_H_
+#define HEDDLE_BASE_KERNEL_CACHE_H_
 
 #include "base/str.h"
 

@@ -1,6 +1,6 @@
 // An entry is a file whose name is the key: a header of 40 bytes and the code. What was used last is told by the time
 // of the file, which a hit renews.
-#include "api/kernel_cache.h"
+#include "base/kernel_cache.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
