@@ -1,7 +1,8 @@
 // What a kind of device that has memory and a queue of its own does for a program. Those of the host have no entry: its
 // frames are memory of the process and its kernels are called.
 //
-// The host reaches a device's memory: what has no kernel runs there, between kernels, on the same bytes.
+// What has no kernel runs on the host, between kernels, on the same bytes: it reaches the device's memory, or has its
+// own beside it and copies go between.
 #ifndef HEDDLE_RT_DEVICE_TYPE_H_
 #define HEDDLE_RT_DEVICE_TYPE_H_
 
@@ -47,6 +48,12 @@ typedef struct device_type {
   heddle_status (*wait)(void *loaded, void *frame, int count, const int *batches);
   // Waits until all that was submitted has ended.
   heddle_status (*finish)(void *loaded, void *frame);
+  // Makes the host see what has ended of the slices that are read and written, and the device what the host has
+  // written. They do nothing where both see the same memory.
+  heddle_status (*fetch)(void *loaded, void *frame, const touched *t);
+  heddle_status (*store)(void *loaded, void *frame, const touched *t);
+  // The same of all parameters, and results that begin as donated ones; or, to the host, of all results.
+  heddle_status (*cross)(void *loaded, void *frame, bool to_host);
   // Whether nothing of the frame runs any more, as far as the device can be asked; else it is for no other run.
   bool (*is_idle)(const void *frame);
 } device_type;

@@ -137,11 +137,14 @@ static void copy_across(const program *p, const frame_memory *m, program_allocat
 
 static heddle_status run_frame_of(executable *e, frame_memory *m, void *const *parameters, void *const *results) {
   const program *p = e->context.program;
+  const device_type *device = e->context.device;
   TRY(set_memory(p, m, parameters, results));
-  if (e->context.device) copy_across(p, m, PROGRAM_PARAMETER, parameters);
+  if (device) copy_across(p, m, PROGRAM_PARAMETER, parameters);
   copy_donated(p, m, parameters);
+  if (device) TRY(device->cross(e->context.loaded, m->frame.device_frame, false));
   TRY(sequence_execute(e->entry, &m->frame));
-  if (e->context.device) copy_across(p, m, PROGRAM_RESULT, results);
+  if (device) TRY(device->cross(e->context.loaded, m->frame.device_frame, true));
+  if (device) copy_across(p, m, PROGRAM_RESULT, results);
   return call_check();  // the last thunk may have been cut short
 }
 

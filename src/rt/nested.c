@@ -30,6 +30,13 @@ void nested_release(thunk *t) {
 
 const sequence *nested_sequence(const thunk *t, int number) { return ((sequence *const *)t->state)[number]; }
 
+heddle_status nested_control(const thunk *t, const run_frame *f, const void **out) {
+  const run_context *c = f->context;
+  const touched control = {.read_count = 1, .reads = &t->from->control.slice};
+  *out = thunk_slice(f, t->from->control.slice);
+  return c->device ? c->device->fetch(c->loaded, f->device_frame, &control) : status_ok();
+}
+
 heddle_status nested_execute(const thunk *t, int number, const run_frame *f) {
   TRY(call_check());  // a sequence without steps does not ask
   sequence *const *bodies = t->state;

@@ -9,6 +9,8 @@
 heddle_status nested_prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t, double trips);
 void nested_release(thunk *t);
 const sequence *nested_sequence(const thunk *t, int number);
+// The control of a loop or a conditional as the host sees it now.
+heddle_status nested_control(const thunk *t, const run_frame *f, const void **out);
 heddle_status nested_execute(const thunk *t, int number, const run_frame *f);  // sequence `number`, once
 
 #endif

@@ -166,6 +166,16 @@ static heddle_status execute_parallel(const sequence *s, const thunk_schedule_st
   return w.status;
 }
 
+// What holds other thunks sees to what it looks at itself.
+static heddle_status execute_on_host(const thunk *t, const run_frame *f) {
+  const run_context *c = f->context;
+  const touched bytes = touched_by(t->from);
+  if (t->from->sequence_count) return execute(t, f);
+  TRY(c->device->fetch(c->loaded, f->device_frame, &bytes));
+  TRY(execute(t, f));
+  return c->device->store(c->loaded, f->device_frame, &bytes);
+}
+
 static heddle_status execute_step(const sequence *s, const device_step *step, const run_frame *f) {
   const run_context *c = f->context;
   const int first = step->thunks[0];
@@ -174,7 +184,7 @@ static heddle_status execute_step(const sequence *s, const device_step *step, co
                           "while running kernels from %s on", text_or_none(s->thunks[first].from->name));
   if (step->batch.wait_count)
     TRY(c->device->wait(c->loaded, f->device_frame, step->batch.wait_count, step->batch.waits));
-  return execute(&s->thunks[first], f);
+  return execute_on_host(&s->thunks[first], f);
 }
 
 static heddle_status execute_steps(const sequence *s, const run_frame *f) {
@@ -189,8 +199,9 @@ static heddle_status execute_steps(const sequence *s, const run_frame *f) {
 // One after the other, for somebody who wants to see each.
 static heddle_status execute_listed(const sequence *s, const run_frame *f) {
   for (int i = 0; i < s->prepared; i++) {
+    const thunk *t = &s->thunks[i];
     TRY(call_check());
-    TRY(execute(&s->thunks[i], f));
+    TRY(thunk_dispatch_launch(t) ? execute(t, f) : execute_on_host(t, f));
   }
   return status_ok();
 }

@@ -10,8 +10,9 @@ static heddle_status prepare(arena *a, const run_context *context, const program
 
 static heddle_status execute(const thunk *t, const run_frame *f) {
   const program_thunk *from = t->from;
-  const void *control = thunk_slice(f, from->control.slice);
+  const void *control;
   int32_t branch;
+  TRY(nested_control(t, f, &control));
   if (from->control.is_pred) branch = *(const unsigned char *)control ? 0 : 1;
   else memcpy(&branch, control, sizeof branch);
   if (branch < 0 || branch >= from->sequence_count) branch = from->sequence_count - 1;

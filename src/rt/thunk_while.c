@@ -10,10 +10,11 @@ static heddle_status prepare(arena *a, const run_context *context, const program
 }
 
 static heddle_status execute(const thunk *t, const run_frame *f) {
-  const unsigned char *goes_on = thunk_slice(f, t->from->control.slice);
   for (;;) {
+    const void *goes_on;
     TRY(nested_execute(t, 0, f));
-    if (!*goes_on) return status_ok();
+    TRY(nested_control(t, f, &goes_on));
+    if (!*(const unsigned char *)goes_on) return status_ok();
     TRY(nested_execute(t, 1, f));
   }
 }

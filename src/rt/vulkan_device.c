@@ -18,8 +18,8 @@ typedef struct candidate {
   VkPhysicalDeviceProperties properties;
   vulkan_features features;
   uint64_t largest_block;
-  uint32_t queue_family, queue_count, memory_type;
-  bool has_timelines;
+  uint32_t queue_family, queue_count, memory_type, host_memory_type;
+  bool has_timelines, is_apart;
   const char *extensions[MOST_EXTENSIONS];  // to be enabled
   uint32_t extension_count;
   const char *lack;  // what it cannot be used without; null: nothing
@@ -120,23 +120,53 @@ static void read_features(const feature_chain *chain, vulkan_features *out) {
   out->addresses = chain->addresses.bufferDeviceAddress;
 }
 
-// Of memory that the host sees without further ado, what is the device's own and what the host reads through its caches
-// comes first.
+enum {
+  HOST_SEES = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
+  NONE = VK_MAX_MEMORY_TYPES
+};
+
+// The type with these flags that has most of `liked` (a flag each, the last counts most), of equals the one with the
+// largest heap; NONE: there is none.
+static uint32_t best_memory(const VkPhysicalDeviceMemoryProperties *m, VkMemoryPropertyFlags flags, int liked_count,
+                            const VkMemoryPropertyFlags *liked) {
+  uint32_t best = NONE;
+  int best_worth = 0;
+  VkDeviceSize best_bytes = 0;
+  for (uint32_t k = 0; k < m->memoryTypeCount; k++) {
+    const VkMemoryPropertyFlags found = m->memoryTypes[k].propertyFlags;
+    const VkDeviceSize bytes = m->memoryHeaps[m->memoryTypes[k].heapIndex].size;
+    int worth = 0;
+    for (int i = 0; i < liked_count; i++) worth += found & liked[i] ? 1 << i : 0;
+    if ((found & flags) != flags) continue;
+    if (best != NONE && (worth < best_worth || (worth == best_worth && bytes <= best_bytes))) continue;
+    best = k;
+    best_worth = worth;
+    best_bytes = bytes;
+  }
+  return best;
+}
+
+static VkDeviceSize heap_of(const VkPhysicalDeviceMemoryProperties *m, uint32_t type) {
+  return m->memoryHeaps[m->memoryTypes[type].heapIndex].size;
+}
+
+// The device's own memory is used as the host sees it, if the host sees most of it; else beside it, and copies go
+// between. What a bus shows of a discrete device's memory is often a small part.
 static bool find_memory(const vulkan_functions *f, candidate *c) {
-  enum { NEEDED = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT };
+  enum { LOCAL = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT };
+  static const VkMemoryPropertyFlags liked[] = {LOCAL, VK_MEMORY_PROPERTY_HOST_CACHED_BIT};
+  const char *wanted = getenv("HEDDLE_VULKAN_MEMORY");
   VkPhysicalDeviceMemoryProperties m;
   f->GetPhysicalDeviceMemoryProperties(c->physical, &m);
-  int best = 0;
-  for (uint32_t k = 0; k < m.memoryTypeCount; k++) {
-    const VkMemoryPropertyFlags flags = m.memoryTypes[k].propertyFlags;
-    if ((flags & NEEDED) != NEEDED) continue;
-    const int worth =
-        1 + 2 * !!(flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) + !!(flags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
-    if (worth <= best) continue;
-    best = worth;
-    c->memory_type = k;
-  }
-  return best > 0;
+  const uint32_t host = best_memory(&m, HOST_SEES, 2, liked), own = best_memory(&m, LOCAL, 0, NULL),
+                 both = best_memory(&m, HOST_SEES | LOCAL, 1, &liked[1]);
+  if (host == NONE) return false;
+  const bool is_seen = own == NONE || (both != NONE && heap_of(&m, both) >= heap_of(&m, own) / 2);
+  c->is_apart = wanted && strcmp(wanted, "apart") == 0 ? own != NONE : !is_seen;
+  if (wanted && strcmp(wanted, "shared") == 0) c->is_apart = false;
+  c->host_memory_type = !c->is_apart && is_seen && both != NONE ? both : host;
+  c->memory_type = c->is_apart ? own : c->host_memory_type;
+  return true;
 }
 
 // The family that has most queues for kernels, the first of several.
@@ -218,7 +248,9 @@ static heddle_status choose(const vulkan_device *d, candidate *best, feature_cha
   VkPhysicalDevice devices[MOST_DEVICES];
   uint32_t count;
   TRY(find_devices(d, &count, devices));
-  const char *wanted = getenv("HEDDLE_VULKAN_DEVICE");
+  const char *wanted = getenv("HEDDLE_VULKAN_DEVICE"), *memory = getenv("HEDDLE_VULKAN_MEMORY");
+  if (memory && *memory && strcmp(memory, "apart") != 0 && strcmp(memory, "shared") != 0)
+    return status_error(HEDDLE_INVALID, "HEDDLE_VULKAN_MEMORY: found %s, wanted shared or apart", memory);
   int most = -1;
   text lacks = {0};
   heddle_status s = status_ok();
@@ -248,6 +280,8 @@ static void keep(vulkan_device *d, const candidate *c) {
   d->queue_family = c->queue_family;
   d->has_timelines = c->has_timelines;
   d->memory_type = c->memory_type;
+  d->host_memory_type = c->host_memory_type;
+  d->is_apart = c->is_apart;
   d->largest_block = c->largest_block;
   d->features = c->features;
   d->shared_bytes = limits->maxComputeSharedMemorySize;
@@ -346,6 +380,14 @@ void vulkan_device_close(vulkan_device *d) {
     close_device(d);
   }
   lock_give(&shared.lock);
+}
+
+heddle_status vulkan_device_submit(vulkan_device *d, int stream, const VkSubmitInfo *info, VkFence fence) {
+  vulkan_queue *q = &d->queues[stream % d->queue_count];
+  pthread_mutex_lock(&q->lock);
+  const VkResult result = d->f.QueueSubmit(q->queue, 1, info, fence);
+  pthread_mutex_unlock(&q->lock);
+  return vulkan_driver_status(result, "vkQueueSubmit");
 }
 
 // --- listing

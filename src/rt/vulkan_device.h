@@ -36,10 +36,12 @@ typedef struct vulkan_device {
   uint32_t queue_family;
   int queue_count;
   vulkan_queue queues[VULKAN_MOST_QUEUES];
-  bool has_timelines;       // semaphores that count, between queues and to the host
-  uint32_t memory_type;     // that the host sees, coherently
-  uint64_t largest_block;   // bytes of one allocation of memory
-  uint32_t most_groups[3];  // of a dispatch
+  bool has_timelines;         // semaphores that count, between queues and to the host
+  uint32_t memory_type;       // of what kernels use
+  uint32_t host_memory_type;  // that the host sees, coherently
+  bool is_apart;              // the host does not see the device's memory; else both are the same
+  uint64_t largest_block;     // bytes of one allocation of memory
+  uint32_t most_groups[3];    // of a dispatch
   uint32_t shared_bytes, most_invocations;
   vulkan_features features;
   vulkan_identity identity;
@@ -51,7 +53,8 @@ typedef struct vulkan_device {
 // Takes a reference to the device, which is opened if nobody has it: HEDDLE_DEVICE_FAILED where there is no driver or
 // no device that can run what Heddle compiles, with what each of those there are lacks. HEDDLE_VULKAN_DEVICE names a
 // device by its number or a part of its name; else a discrete one is preferred to an integrated one, and that to
-// software. Thread-safe.
+// software. HEDDLE_VULKAN_MEMORY ("shared", "apart") says which memory is used, whatever the device prefers.
+// Thread-safe.
 heddle_status vulkan_device_open(vulkan_device **out);
 void vulkan_device_close(vulkan_device *d);  // null is allowed
 
@@ -60,6 +63,9 @@ void vulkan_device_close(vulkan_device *d);  // null is allowed
 // free without the driver. So do all once a device is abandoned: what it may still be writing to stays as it is.
 bool vulkan_device_is_here(const vulkan_device *d);
 heddle_status vulkan_device_check(const vulkan_device *d);  // HEDDLE_DEVICE_FAILED unless it is
+
+// Submits to the queue of a stream.
+heddle_status vulkan_device_submit(vulkan_device *d, int stream, const VkSubmitInfo *info, VkFence fence);
 
 // A line for each device that the driver shows: number, name, version, and what keeps it from being used if anything
 // does. Fails where there is no driver.

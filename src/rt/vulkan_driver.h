@@ -39,6 +39,7 @@
   X(CmdPushConstants)              \
   X(CmdPipelineBarrier)            \
   X(CmdDispatch)                   \
+  X(CmdCopyBuffer)                 \
   X(EndCommandBuffer)              \
   X(QueueSubmit)                   \
   X(WaitForFences)                 \

@@ -10,7 +10,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "rt/vulkan_copies.h"
+#include "rt/vulkan_wait.h"
 
 typedef struct vulkan_batch {
   VkCommandBuffer commands;  // null: not recorded yet
@@ -28,7 +30,8 @@ typedef struct vulkan_frame {
   vulkan_memory memory;
   vulkan_piece *pieces;  // by allocation
   VkCommandPool pool;
-  VkFence fence;  // where there are no timelines
+  VkFence fence;         // where there are no timelines
+  vulkan_copies copies;  // where the host does not see the device's memory
   int stream_count;
   vulkan_stream streams[PROGRAM_MOST_STREAMS];
   int batch_count;
@@ -37,20 +40,6 @@ typedef struct vulkan_frame {
 } vulkan_frame;
 
 // --- waiting
-
-// Drivers that lack memory when they are asked to wait are asked again, for about a second, since what they would say
-// is needed: memory that the device may still write cannot be given back. A device that is lost writes no more.
-static heddle_status ask(vulkan_frame *f, VkResult (*wait)(const void *), const void *argument, const char *function) {
-  enum { TRIES = 10, FIRST_NANOSECONDS = 1000000 };
-  VkResult result = VK_SUCCESS;
-  for (int k = 0; k < TRIES; k++) {
-    result = wait(argument);
-    f->is_stuck = result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST;
-    if (!f->is_stuck) break;
-    (void)nanosleep(&(struct timespec){.tv_nsec = FIRST_NANOSECONDS << (k < 8 ? k : 8)}, NULL);
-  }
-  return vulkan_driver_status(result, function);
-}
 
 typedef struct timeline_wait {
   const vulkan_device *device;
@@ -74,7 +63,7 @@ static heddle_status wait_for(const vulkan_device *d, vulkan_frame *f, const uin
     timelines[w.info.semaphoreCount] = f->streams[t].timeline;
     reached[w.info.semaphoreCount++] = values[t];
   }
-  return w.info.semaphoreCount ? ask(f, wait_for_timelines, &w, "vkWaitSemaphores") : status_ok();
+  return w.info.semaphoreCount ? vulkan_wait(wait_for_timelines, &w, "vkWaitSemaphores", &f->is_stuck) : status_ok();
 }
 
 static VkResult wait_for_fence(const void *argument) {
@@ -88,12 +77,20 @@ static heddle_status wait_for_all(const vulkan_program *v, vulkan_frame *f) {
   uint64_t values[PROGRAM_MOST_STREAMS];
   for (int t = 0; t < f->stream_count; t++) values[t] = f->streams[t].submitted;
   if (v->device->has_timelines) return wait_for(v->device, f, values);
-  return f->is_stuck ? ask(f, wait_for_fence, (const void *const[]){v, f}, "vkWaitForFences") : status_ok();
+  return f->is_stuck ? vulkan_wait(wait_for_fence, (const void *const[]){v, f}, "vkWaitForFences", &f->is_stuck)
+                     : status_ok();
 }
 
-heddle_status vulkan_frame_finish(void *loaded, void *frame) { return wait_for_all(loaded, frame); }
+heddle_status vulkan_frame_finish(void *loaded, void *frame) {
+  vulkan_frame *f = frame;
+  TRY(vulkan_copies_settle(&f->copies));
+  return wait_for_all(loaded, f);
+}
 
-bool vulkan_frame_is_idle(const void *frame) { return !((const vulkan_frame *)frame)->is_stuck; }
+bool vulkan_frame_is_idle(const void *frame) {
+  const vulkan_frame *f = frame;
+  return !f->is_stuck && !f->copies.is_stuck;
+}
 
 heddle_status vulkan_frame_wait(void *loaded, void *frame, int count, const int *batches) {
   const vulkan_program *v = loaded;
@@ -121,8 +118,9 @@ static void destroy_objects(vulkan_program *v, vulkan_frame *f) {
 void vulkan_frame_destroy(void *loaded, void *frame) {
   vulkan_program *v = loaded;
   vulkan_frame *f = frame;
-  if (f->is_stuck && vulkan_device_is_here(v->device)) heddle_status_free(wait_for_all(v, f));
-  if (f->is_stuck) v->device->is_abandoned = true;
+  if (!vulkan_frame_is_idle(f) && vulkan_device_is_here(v->device)) heddle_status_free(vulkan_frame_finish(v, f));
+  if (!vulkan_frame_is_idle(f)) v->device->is_abandoned = true;
+  vulkan_copies_destroy(&f->copies);
   if (vulkan_device_is_here(v->device)) destroy_objects(v, f);
   for (int i = 0; f->batches && i < f->batch_count; i++)
     if (f->batches[i].table.device) vulkan_memory_destroy(&f->batches[i].table);
@@ -151,6 +149,7 @@ static heddle_status fill(vulkan_program *v, vulkan_frame *f) {
   const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                         .queueFamilyIndex = d->queue_family};
   VULKAN_TRY(d->f.CreateCommandPool(d->device, &pool, NULL, &f->pool), CreateCommandPool);
+  if (d->is_apart) TRY(vulkan_copies_create(d, &f->copies));
   if (d->has_timelines) {
     for (int t = 0; t < f->stream_count; t++) TRY(create_timeline(d, &f->streams[t].timeline));
     return status_ok();
@@ -176,6 +175,47 @@ heddle_status vulkan_frame_create(void *loaded, int batch_count, char **allocati
   return status_ok();
 }
 
+// --- what the host does not see
+
+static void add_slices(const vulkan_program *v, const vulkan_frame *f, bool to_host, int count, const int *slices) {
+  for (int k = 0; k < count; k++) {
+    const program_slice *s = &v->program->slices[slices[k]];
+    vulkan_copies_add(&f->copies, to_host, &f->pieces[s->allocation], s->offset, s->bytes);
+  }
+}
+
+// Of what is written, too: maybe a part of it stays as it is.
+heddle_status vulkan_frame_fetch(void *loaded, void *frame, const touched *t) {
+  vulkan_frame *f = frame;
+  if (!f->copies.device || !(t->read_count + t->write_count)) return status_ok();
+  TRY(vulkan_copies_begin(&f->copies));
+  add_slices(loaded, f, true, t->read_count, t->reads);
+  add_slices(loaded, f, true, t->write_count, t->writes);
+  return vulkan_copies_end(&f->copies);
+}
+
+heddle_status vulkan_frame_store(void *loaded, void *frame, const touched *t) {
+  vulkan_frame *f = frame;
+  if (!f->copies.device || !t->write_count) return status_ok();
+  TRY(vulkan_copies_begin(&f->copies));
+  add_slices(loaded, f, false, t->write_count, t->writes);
+  return vulkan_copies_end(&f->copies);
+}
+
+heddle_status vulkan_frame_cross(void *loaded, void *frame, bool to_host) {
+  const program *p = ((const vulkan_program *)loaded)->program;
+  vulkan_frame *f = frame;
+  if (!f->copies.device) return status_ok();
+  TRY(vulkan_copies_begin(&f->copies));
+  for (int i = 0; i < p->allocation_count; i++) {
+    const program_allocation *a = &p->allocations[i];
+    const bool is_result = a->kind == PROGRAM_RESULT;
+    const bool comes = a->kind == PROGRAM_PARAMETER || (is_result && p->results[a->number].donated_parameter >= 0);
+    if (to_host ? is_result : comes) vulkan_copies_add(&f->copies, to_host, &f->pieces[i], 0, a->bytes);
+  }
+  return vulkan_copies_end(&f->copies);
+}
+
 // --- recording
 
 static int buffers_of(const program *p, const device_launch *l) { return p->kernels[l->kernel].buffer_count; }
@@ -197,7 +237,7 @@ static heddle_status make_table(const vulkan_program *v, vulkan_frame *f, const 
   if (bytes == 0) return status_ok();
   vulkan_memory *table = &f->batches[b->number].table;
   if (table->device) vulkan_memory_destroy(table);  // of commands that could not be recorded
-  return vulkan_memory_create(v->device, 1, &bytes, out, table);
+  return vulkan_memory_create(v->device, true, 1, &bytes, out, table);
 }
 
 static void push_addresses(const vulkan_program *v, const vulkan_frame *f, VkCommandBuffer to, const device_launch *l,
@@ -278,21 +318,12 @@ static heddle_status take_commands(const vulkan_program *v, vulkan_frame *f, con
 
 // --- submitting
 
-static heddle_status submit(const vulkan_program *v, int stream, const VkSubmitInfo *info, VkFence fence) {
-  vulkan_device *d = v->device;
-  vulkan_queue *q = &d->queues[stream % d->queue_count];
-  pthread_mutex_lock(&q->lock);
-  const VkResult result = d->f.QueueSubmit(q->queue, 1, info, fence);
-  pthread_mutex_unlock(&q->lock);
-  return vulkan_driver_status(result, "vkQueueSubmit");
-}
-
 static heddle_status submit_and_wait(const vulkan_program *v, vulkan_frame *f, const VkCommandBuffer *commands) {
   const VkSubmitInfo info = {
       .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = commands};
   VULKAN_TRY(v->device->f.ResetFences(v->device->device, 1, &f->fence), ResetFences);
-  TRY(submit(v, 0, &info, f->fence));
-  return ask(f, wait_for_fence, (const void *const[]){v, f}, "vkWaitForFences");
+  TRY(vulkan_device_submit(v->device, 0, &info, f->fence));
+  return vulkan_wait(wait_for_fence, (const void *const[]){v, f}, "vkWaitForFences", &f->is_stuck);
 }
 
 static heddle_status submit_to_stream(const vulkan_program *v, vulkan_frame *f, const device_batch *b) {
@@ -322,7 +353,7 @@ static heddle_status submit_to_stream(const vulkan_program *v, vulkan_frame *f, 
                              .pCommandBuffers = &made->commands,
                              .signalSemaphoreCount = 1,
                              .pSignalSemaphores = &stream->timeline};
-  TRY(submit(v, b->stream, &info, VK_NULL_HANDLE));
+  TRY(vulkan_device_submit(v->device, b->stream, &info, VK_NULL_HANDLE));
   made->reached = stream->submitted = reached;
   return status_ok();
 }

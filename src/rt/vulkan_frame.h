@@ -11,5 +11,8 @@ heddle_status vulkan_frame_submit(void *loaded, void *frame, const device_batch 
 heddle_status vulkan_frame_wait(void *loaded, void *frame, int count, const int *batches);
 heddle_status vulkan_frame_finish(void *loaded, void *frame);
 bool vulkan_frame_is_idle(const void *frame);
+heddle_status vulkan_frame_fetch(void *loaded, void *frame, const touched *t);
+heddle_status vulkan_frame_store(void *loaded, void *frame, const touched *t);
+heddle_status vulkan_frame_cross(void *loaded, void *frame, bool to_host);
 
 #endif

@@ -7,35 +7,46 @@ enum { ALIGNMENT = 256, BLOCK_BYTES = 64 << 20 };
 
 static uint64_t rounded(int64_t bytes) { return ((uint64_t)bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
-static heddle_status create_buffer(vulkan_device *d, vulkan_block *b) {
+static heddle_status create_room(vulkan_device *d, uint64_t bytes, uint32_t memory_type, vulkan_room *out) {
+  enum { MOVED = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT };
   const VkBufferCreateInfo info = {
       .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-      .size = b->bytes,
-      .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT,
+      .size = bytes,
+      .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT | MOVED,
       .sharingMode = VK_SHARING_MODE_EXCLUSIVE};
-  VULKAN_TRY(d->f.CreateBuffer(d->device, &info, NULL, &b->buffer), CreateBuffer);
+  VULKAN_TRY(d->f.CreateBuffer(d->device, &info, NULL, &out->buffer), CreateBuffer);
   VkMemoryRequirements needs;
-  d->f.GetBufferMemoryRequirements(d->device, b->buffer, &needs);
-  if (!(needs.memoryTypeBits >> d->memory_type & 1))
-    return status_error(HEDDLE_DEVICE_FAILED, "buffers cannot lie in the memory that the host sees");
+  d->f.GetBufferMemoryRequirements(d->device, out->buffer, &needs);
+  if (!(needs.memoryTypeBits >> memory_type & 1))
+    return status_error(HEDDLE_DEVICE_FAILED, "buffers cannot lie in the memory that %s",
+                        memory_type == d->host_memory_type ? "the host sees" : "is the device's own");
   const VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
                                            .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
   const VkMemoryAllocateInfo wanted = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
                                        .pNext = &flags,
                                        .allocationSize = needs.size,
-                                       .memoryTypeIndex = d->memory_type};
-  VULKAN_TRY(d->f.AllocateMemory(d->device, &wanted, NULL, &b->memory), AllocateMemory);
-  VULKAN_TRY(d->f.BindBufferMemory(d->device, b->buffer, b->memory, 0), BindBufferMemory);
+                                       .memoryTypeIndex = memory_type};
+  VULKAN_TRY(d->f.AllocateMemory(d->device, &wanted, NULL, &out->memory), AllocateMemory);
+  VULKAN_TRY(d->f.BindBufferMemory(d->device, out->buffer, out->memory, 0), BindBufferMemory);
+  return status_ok();
+}
+
+static heddle_status create_block(vulkan_device *d, bool for_host, vulkan_block *b) {
+  const bool has_copy = d->is_apart && !for_host;
   void *host;
-  VULKAN_TRY(d->f.MapMemory(d->device, b->memory, 0, VK_WHOLE_SIZE, 0, &host), MapMemory);
+  TRY(create_room(d, b->bytes, has_copy ? d->memory_type : d->host_memory_type, &b->room));
+  if (has_copy) TRY(create_room(d, b->bytes, d->host_memory_type, &b->copy));
+  VULKAN_TRY(d->f.MapMemory(d->device, has_copy ? b->copy.memory : b->room.memory, 0, VK_WHOLE_SIZE, 0, &host),
+             MapMemory);
   b->host = host;
-  const VkBufferDeviceAddressInfo of = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, .buffer = b->buffer};
+  const VkBufferDeviceAddressInfo of = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
+                                        .buffer = b->room.buffer};
   b->address = d->f.GetBufferDeviceAddress(d->device, &of);
   return status_ok();
 }
 
 // Null where *out says why.
-static vulkan_block *add_block(vulkan_memory *m, uint64_t bytes, heddle_status *out) {
+static vulkan_block *add_block(vulkan_memory *m, bool for_host, uint64_t bytes, heddle_status *out) {
   vulkan_block *more = NULL;
   if (bytes > m->device->largest_block)
     *out = status_error(HEDDLE_OUT_OF_MEMORY, "an array of %llu bytes is more than %s takes at once",
@@ -46,8 +57,8 @@ static vulkan_block *add_block(vulkan_memory *m, uint64_t bytes, heddle_status *
   m->blocks = more;
   vulkan_block *b = &more[m->count++];
   *b = (vulkan_block){.bytes = bytes};
-  *out = status_context(create_buffer(m->device, b), "for %llu bytes of the device %s", (unsigned long long)bytes,
-                        m->device->name);
+  *out = status_context(create_block(m->device, for_host, b), "for %llu bytes of the device %s",
+                        (unsigned long long)bytes, m->device->name);
   return status_is_ok(*out) ? b : NULL;
 }
 
@@ -58,35 +69,43 @@ static uint64_t block_bytes(int count, const int64_t *bytes) {
   return sum;
 }
 
-static heddle_status place_all(vulkan_memory *m, int count, const int64_t *bytes, vulkan_piece *pieces) {
+static heddle_status place_all(vulkan_memory *m, bool for_host, int count, const int64_t *bytes, vulkan_piece *pieces) {
   for (int i = 0; i < count; i++) {
     pieces[i] = (vulkan_piece){0};
     if (bytes[i] == 0) continue;
     vulkan_block *b = m->count ? &m->blocks[m->count - 1] : NULL;
     heddle_status s = status_ok();
-    if (!b || b->bytes - b->used < rounded(bytes[i])) b = add_block(m, block_bytes(count - i, bytes + i), &s);
+    if (!b || b->bytes - b->used < rounded(bytes[i])) b = add_block(m, for_host, block_bytes(count - i, bytes + i), &s);
     if (!b) return s;
-    pieces[i] = (vulkan_piece){b->host + b->used, b->address + b->used};
+    pieces[i] = (vulkan_piece){b->host + b->used, b->address + b->used, b->room.buffer, b->copy.buffer, b->used};
     b->used += rounded(bytes[i]);
   }
   return status_ok();
 }
 
-heddle_status vulkan_memory_create(vulkan_device *d, int count, const int64_t *bytes, vulkan_piece *pieces,
-                                   vulkan_memory *out) {
+heddle_status vulkan_memory_create(vulkan_device *d, bool for_host, int count, const int64_t *bytes,
+                                   vulkan_piece *pieces, vulkan_memory *out) {
   *out = (vulkan_memory){.device = d};
-  heddle_status s = place_all(out, count, bytes, pieces);
+  heddle_status s = place_all(out, for_host, count, bytes, pieces);
   if (!status_is_ok(s)) vulkan_memory_destroy(out);
   return s;
 }
 
+static void destroy_room(vulkan_device *d, vulkan_room *r) {
+  d->f.DestroyBuffer(d->device, r->buffer, NULL);
+  d->f.FreeMemory(d->device, r->memory, NULL);
+  *r = (vulkan_room){0};
+}
+
 void vulkan_memory_destroy(vulkan_memory *m) {
   const bool is_here = vulkan_device_is_here(m->device);
-  for (int i = 0; is_here && i < m->count; i++) {
-    const vulkan_functions *f = &m->device->f;
-    f->DestroyBuffer(m->device->device, m->blocks[i].buffer, NULL);
-    f->FreeMemory(m->device->device, m->blocks[i].memory, NULL);
-  }
+  vulkan_memory_drop_copies(m);
+  for (int i = 0; is_here && i < m->count; i++) destroy_room(m->device, &m->blocks[i].room);
   free(m->blocks);
   *m = (vulkan_memory){0};
+}
+
+void vulkan_memory_drop_copies(vulkan_memory *m) {
+  const bool is_here = vulkan_device_is_here(m->device);
+  for (int i = 0; is_here && i < m->count; i++) destroy_room(m->device, &m->blocks[i].copy);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "rt/vulkan_cache.h"
+#include "rt/vulkan_copies.h"
 #include "rt/vulkan_frame.h"
 
 enum { GROUPS_X = 65535 };
@@ -128,12 +129,36 @@ heddle_status vulkan_program_place(vulkan_device *d, const program *p, bool cons
   }
   for (int i = 0; i < p->allocation_count; i++)
     if (is_constant(&p->allocations[i]) == constants) bytes[i] = p->allocations[i].bytes;
-  heddle_status s = vulkan_memory_create(d, p->allocation_count, bytes, made, out);
+  heddle_status s = vulkan_memory_create(d, false, p->allocation_count, bytes, made, out);
   for (int i = 0; i < p->allocation_count && status_is_ok(s); i++)
     if (is_constant(&p->allocations[i]) == constants) pieces[i] = made[i];
   free(bytes);
   free(made);
   return s;
+}
+
+static heddle_status move_constants(vulkan_program *v, vulkan_copies *c) {
+  TRY(vulkan_copies_create(v->device, c));
+  TRY(vulkan_copies_begin(c));
+  for (int i = 0; i < v->program->allocation_count; i++)
+    vulkan_copies_add(c, false, &v->pieces[i], 0, v->program->allocations[i].bytes);
+  return vulkan_copies_end(c);
+}
+
+// Of constants the host has the program's own.
+static heddle_status send_constants(vulkan_program *v) {
+  vulkan_copies c = {0};
+  heddle_status s = move_constants(v, &c);
+  if (c.is_stuck) v->device->is_abandoned = true;
+  vulkan_copies_destroy(&c);
+  TRY(s);
+  vulkan_memory_drop_copies(&v->constants);
+  for (int i = 0; i < v->program->allocation_count; i++) {
+    if (!v->pieces[i].host) continue;
+    v->pieces[i].host = (char *)(uintptr_t)v->program->allocations[i].data;
+    v->pieces[i].copy = VK_NULL_HANDLE;
+  }
+  return status_ok();
 }
 
 static heddle_status load_constants(vulkan_program *v) {
@@ -143,7 +168,7 @@ static heddle_status load_constants(vulkan_program *v) {
   TRY(vulkan_program_place(v->device, p, true, v->pieces, &v->constants));
   for (int i = 0; i < p->allocation_count; i++)
     if (v->pieces[i].host) memcpy(v->pieces[i].host, p->allocations[i].data, (size_t)p->allocations[i].bytes);
-  return status_ok();
+  return v->device->is_apart && v->constants.count ? send_constants(v) : status_ok();
 }
 
 // --- a program
@@ -209,4 +234,7 @@ const device_type vulkan_device_type = {.list = vulkan_device_list,
                                         .submit = vulkan_frame_submit,
                                         .wait = vulkan_frame_wait,
                                         .finish = vulkan_frame_finish,
+                                        .fetch = vulkan_frame_fetch,
+                                        .store = vulkan_frame_store,
+                                        .cross = vulkan_frame_cross,
                                         .is_idle = vulkan_frame_is_idle};

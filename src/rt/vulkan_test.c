@@ -7,15 +7,30 @@
 #include "rt/testing.h"
 #include "rt/vulkan_driver.h"
 
-enum { COUNT = 100, MOST_COMMANDS = 64, MOST_WORK = 256, CACHE_BYTES = 100 };
+enum { COUNT = 100, MOST_COMMANDS = 64, MOST_WORK = 256, CACHE_BYTES = 100, OWN_MEMORY = 1 };
 
 // --- the driver
 
+// A kernel on two addresses, or a copy.
+typedef struct fake_command {
+  uint64_t from, to;
+  size_t bytes;  // of a copy
+} fake_command;
+
 typedef struct fake_commands {
   int count;
-  uint64_t pushed[MOST_COMMANDS][2];
+  fake_command list[MOST_COMMANDS];
   struct fake_commands *next;  // of the same pool
 } fake_commands;
+
+typedef struct fake_memory {
+  uint32_t type;
+  _Alignas(64) char data[];
+} fake_memory;
+
+typedef struct fake_buffer {
+  fake_memory *memory;
+} fake_buffer;
 
 typedef struct fake_semaphore {
   uint64_t value;
@@ -39,14 +54,14 @@ static struct {
   VkResult result;  // of that
   bool is_waiting;  // the call that failed was one that waits
   int lookups, missing;
-  uint64_t bound;
   size_t cache_bytes;  // that the last pipeline cache began with
   uint32_t vendor;     // that it says
   int dispatches, submissions, barriers;
   int queue_count, queue_submissions[2];
   fake_work work[2][MOST_WORK];
   int work_count[2];
-  bool has_atomics, has_other_memory, has_no_timelines, keeps;
+  int copies;
+  bool has_atomics, has_other_memory, has_no_timelines, is_apart, keeps;
 } fake;
 
 // What a driver still has that is given up: the sanitizer is to find it.
@@ -98,11 +113,17 @@ static void end(void *handle) {
 #define ANSWER(name, ...) \
   static VKAPI_ATTR VkResult VKAPI_CALL fake_##name(__VA_ARGS__) { return answer(); }
 
-MAKE(CreateBuffer, VkBufferCreateInfo, VkBuffer)
 MAKE(CreateShaderModule, VkShaderModuleCreateInfo, VkShaderModule)
 MAKE(CreatePipelineLayout, VkPipelineLayoutCreateInfo, VkPipelineLayout)
 MAKE(CreateFence, VkFenceCreateInfo, VkFence)
 DESTROY(DestroyBuffer, VkBuffer)
+
+static VKAPI_ATTR VkResult VKAPI_CALL fake_CreateBuffer(VkDevice d, const VkBufferCreateInfo *i,
+                                                        const VkAllocationCallbacks *a, VkBuffer *out) {
+  (void)d, (void)i, (void)a;
+  return make(out, sizeof(fake_buffer));
+}
+
 DESTROY(DestroyShaderModule, VkShaderModule)
 DESTROY(DestroyPipelineLayout, VkPipelineLayout)
 DESTROY(DestroyPipeline, VkPipeline)
@@ -222,8 +243,18 @@ static VKAPI_ATTR void VKAPI_CALL fake_GetPhysicalDeviceFeatures2(VkPhysicalDevi
 static VKAPI_ATTR void VKAPI_CALL fake_GetPhysicalDeviceMemoryProperties(VkPhysicalDevice p,
                                                                          VkPhysicalDeviceMemoryProperties *out) {
   (void)p;
-  *out = (VkPhysicalDeviceMemoryProperties){.memoryTypeCount = 1};
-  out->memoryTypes[0].propertyFlags = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+  enum { SEEN = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT };
+  *out = (VkPhysicalDeviceMemoryProperties){.memoryTypeCount = 1, .memoryHeapCount = 1};
+  out->memoryTypes[0].propertyFlags = SEEN;
+  if (!fake.is_apart) return;
+  // Of its own memory the host sees a small part.
+  out->memoryTypeCount = out->memoryHeapCount = 3;
+  for (uint32_t k = 0; k < 3; k++) out->memoryTypes[k].heapIndex = k;
+  out->memoryTypes[OWN_MEMORY].propertyFlags = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
+  out->memoryTypes[2].propertyFlags = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | SEEN;
+  out->memoryHeaps[0].size = 1 << 30;
+  out->memoryHeaps[OWN_MEMORY].size = 1 << 30;
+  out->memoryHeaps[2].size = 1 << 20;
 }
 
 static VKAPI_ATTR void VKAPI_CALL fake_GetPhysicalDeviceQueueFamilyProperties(VkPhysicalDevice p, uint32_t *count,
@@ -254,34 +285,35 @@ static VKAPI_ATTR void VKAPI_CALL fake_GetDeviceQueue(VkDevice d, uint32_t famil
 
 static VKAPI_ATTR void VKAPI_CALL fake_GetBufferMemoryRequirements(VkDevice d, VkBuffer b, VkMemoryRequirements *out) {
   (void)d, (void)b;
-  *out = (VkMemoryRequirements){.size = 1 << 16, .alignment = 256, .memoryTypeBits = fake.has_other_memory ? 2 : 1};
+  *out = (VkMemoryRequirements){.size = 1 << 16, .alignment = 256, .memoryTypeBits = fake.has_other_memory ? 8 : 7};
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL fake_AllocateMemory(VkDevice d, const VkMemoryAllocateInfo *i,
                                                           const VkAllocationCallbacks *a, VkDeviceMemory *out) {
   (void)d, (void)a;
-  return make(out, i->allocationSize);
+  const VkResult result = make(out, sizeof(fake_memory) + i->allocationSize);
+  if (result == VK_SUCCESS) ((fake_memory *)(void *)*out)->type = i->memoryTypeIndex;
+  return result;
 }
 
-// A buffer remembers its memory.
 static VKAPI_ATTR VkResult VKAPI_CALL fake_BindBufferMemory(VkDevice d, VkBuffer b, VkDeviceMemory m, VkDeviceSize o) {
-  (void)d, (void)b, (void)o;
-  fake.bound = (uint64_t)(uintptr_t)m;
+  (void)d, (void)o;
+  ((fake_buffer *)(void *)b)->memory = (fake_memory *)(void *)m;
   return answer();
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL fake_MapMemory(VkDevice d, VkDeviceMemory m, VkDeviceSize o, VkDeviceSize s,
                                                      VkMemoryMapFlags f, void **out) {
   (void)d, (void)o, (void)s, (void)f;
-  *out = (void *)m;
+  assert_int_not_equal(((fake_memory *)(void *)m)->type, OWN_MEMORY);
+  *out = ((fake_memory *)(void *)m)->data;
   return answer();
 }
 
-// The one that was bound last.
 static VKAPI_ATTR VkDeviceAddress VKAPI_CALL fake_GetBufferDeviceAddress(VkDevice d,
                                                                          const VkBufferDeviceAddressInfo *i) {
-  (void)d, (void)i;
-  return fake.bound;
+  (void)d;
+  return (uint64_t)(uintptr_t)((const fake_buffer *)(void *)i->buffer)->memory->data;
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL fake_CreateComputePipelines(VkDevice d, VkPipelineCache c, uint32_t count,
@@ -303,7 +335,23 @@ static VKAPI_ATTR VkResult VKAPI_CALL fake_AllocateCommandBuffers(VkDevice d, co
   return result;
 }
 
-ANSWER(BeginCommandBuffer, UNUSED VkCommandBuffer c, UNUSED const VkCommandBufferBeginInfo *i)
+static VKAPI_ATTR VkResult VKAPI_CALL fake_BeginCommandBuffer(VkCommandBuffer c, const VkCommandBufferBeginInfo *i) {
+  (void)i;
+  ((fake_commands *)(void *)c)->count = 0;
+  return answer();
+}
+
+static VKAPI_ATTR void VKAPI_CALL fake_CmdCopyBuffer(VkCommandBuffer c, VkBuffer from, VkBuffer to, uint32_t count,
+                                                     const VkBufferCopy *ranges) {
+  fake_commands *commands = (fake_commands *)(void *)c;
+  assert_int_equal(count, 1);
+  assert_in_range(commands->count, 0, MOST_COMMANDS - 1);
+  commands->list[commands->count++] = (fake_command){
+      (uint64_t)(uintptr_t)((const fake_buffer *)(void *)from)->memory->data + ranges->srcOffset,
+      (uint64_t)(uintptr_t)((const fake_buffer *)(void *)to)->memory->data + ranges->dstOffset, ranges->size};
+  fake.copies++;
+}
+
 ANSWER(EndCommandBuffer, UNUSED VkCommandBuffer c)
 ANSWER(ResetFences, UNUSED VkDevice d, UNUSED uint32_t count, UNUSED const VkFence *f)
 
@@ -316,7 +364,8 @@ static VKAPI_ATTR void VKAPI_CALL fake_CmdPushConstants(VkCommandBuffer c, VkPip
   (void)l, (void)f, (void)offset;
   fake_commands *to = (fake_commands *)(void *)c;
   assert_in_range(to->count, 0, MOST_COMMANDS - 1);
-  memcpy(to->pushed[to->count], values, size < sizeof *to->pushed ? size : sizeof *to->pushed);
+  to->list[to->count] = (fake_command){0};
+  memcpy(&to->list[to->count], values, size < 2 * sizeof(uint64_t) ? size : 2 * sizeof(uint64_t));
 }
 
 static VKAPI_ATTR void VKAPI_CALL fake_CmdPipelineBarrier(VkCommandBuffer c, VkPipelineStageFlags before,
@@ -337,9 +386,10 @@ static VKAPI_ATTR void VKAPI_CALL fake_CmdDispatch(VkCommandBuffer c, uint32_t x
 // Each kernel adds one to all elements.
 static void run_commands(const fake_commands *c) {
   for (int k = 0; k < c->count; k++) {
-    const int32_t *from = (const int32_t *)(uintptr_t)c->pushed[k][0];
-    int32_t *to = (int32_t *)(uintptr_t)c->pushed[k][1];
-    for (int e = 0; e < COUNT; e++) to[e] = from[e] + 1;
+    const int32_t *from = (const int32_t *)(uintptr_t)c->list[k].from;
+    int32_t *to = (int32_t *)(uintptr_t)c->list[k].to;
+    if (c->list[k].bytes) memcpy(to, from, c->list[k].bytes);
+    for (int e = 0; e < COUNT && !c->list[k].bytes; e++) to[e] = from[e] + 1;
   }
 }
 
@@ -552,7 +602,7 @@ static void test_recording_again(void **state) {
 }
 
 // Whatever call fails says so, and nothing is lost.
-static void check_failing_calls(bool has_fences) {
+static void check_failing_calls(bool has_fences, bool is_apart) {
   static const struct {
     VkResult result;
     heddle_code code;
@@ -569,6 +619,7 @@ static void check_failing_calls(bool has_fences) {
       fake.failing = n;
       fake.result = cases[c].result;
       fake.has_no_timelines = has_fences;
+      fake.is_apart = is_apart;
       heddle_status s = run_once(&h, entry, found);
       goes_on = fake.calls >= n;
       // Who could not wait waits again.
@@ -576,7 +627,7 @@ static void check_failing_calls(bool has_fences) {
       if (goes_on && !is_mended) testing_check_error(s, cases[c].code, "vk");
       else testing_check(s);
       assert_int_equal(fake.live, 0);
-      assert_true(n < 200);
+      assert_true(n < 300);
       testing_end(&h);
     }
   }
@@ -584,12 +635,14 @@ static void check_failing_calls(bool has_fences) {
 
 static void test_failing_calls(void **state) {
   (void)state;
-  check_failing_calls(false);
+  check_failing_calls(false, false);
+  check_failing_calls(false, true);
 }
 
 static void test_failing_calls_with_fences(void **state) {
   (void)state;
-  check_failing_calls(true);
+  check_failing_calls(true, false);
+  check_failing_calls(true, true);
 }
 
 // Where a driver does not say for a while whether it has ended, nothing is given back before it says so. Where it never
@@ -623,6 +676,51 @@ static void test_waiting_in_vain(void **state) {
     else assert_int_equal(fake.live, 0);
     testing_end(&h);
   }
+}
+
+// Where the host does not see the device's memory, what comes, what goes and what the host does in between is copied:
+// kernels, a fill by the host of half of what a kernel has made, and a branch that the host chooses by a number of a
+// kernel's.
+static void test_memory_apart(void **state) {
+  (void)state;
+  for (int way = 0; way < 6; way++) {
+    testing_program h = testing_start();
+    build(&h, plain, sizeof plain);
+    fake.is_apart = way / 2 != 2;
+    fake.has_no_timelines = way % 2;
+    assert_int_equal(way / 2 ? setenv("HEDDLE_VULKAN_MEMORY", way / 2 == 1 ? "" : "shared", 1) : 0, 0);
+    static const int32_t one[COUNT] = {1};
+    const int in = 0, out = 1, room = 2, constant = testing_constant(&h, one, sizeof one);
+    h.program.temporary_bytes = h.allocations.data[2].bytes = h.slices.data[room].bytes = 16 * COUNT;
+    const int x = testing_slice(&h, room, 0, 4 * COUNT), half = testing_slice(&h, room, 0, 2 * COUNT),
+              y = testing_slice(&h, room, 512, 4 * COUNT), control = testing_slice(&h, room, 1024, 4 * COUNT),
+              flag = testing_slice(&h, room, 1024, 4);
+    program_thunk *fill = testing_thunk(&h, THUNK_MEMSET, 0, NULL, 1, &half), *choice,
+                  *inner = testing_step(&h, 0, x, y), *other = testing_step(&h, 0, in, y);
+    fill->pattern = 0;
+    // The flag is 2.
+    choice = testing_thunk(&h, THUNK_CONDITIONAL, 3, (int[]){flag, x, in}, 1, &y);
+    choice->control = (program_control){flag, false};
+    const program_sequence branches[] = {testing_sequence(&h, 1, &other), testing_sequence(&h, 1, &other),
+                                         testing_sequence(&h, 1, &inner)};
+    testing_nest(&h, choice, 3, branches);
+    program_thunk *steps[] = {testing_step(&h, 0, in, x), testing_step(&h, 0, constant, control), fill, choice,
+                              testing_step(&h, 0, y, out)};
+    int32_t found[COUNT];
+    testing_check(run_once(&h, testing_sequence(&h, 5, steps), found));
+    for (int i = 0; i < COUNT; i++) assert_int_equal(found[i], (i < COUNT / 2 ? 0 : 7 * i + 1) + 2);
+    assert_int_equal(fake.copies > 0, fake.is_apart);
+    assert_int_equal(fake.live, 0);
+    testing_end(&h);
+  }
+  testing_program h = testing_start();
+  const program_sequence entry = build(&h, plain, sizeof plain);
+  int32_t found[COUNT];
+  assert_int_equal(setenv("HEDDLE_VULKAN_MEMORY", "near", 1), 0);
+  testing_check_error(run_once(&h, entry, found), HEDDLE_INVALID, "found near, wanted shared or apart");
+  assert_int_equal(fake.live, 0);
+  assert_int_equal(unsetenv("HEDDLE_VULKAN_MEMORY"), 0);
+  testing_end(&h);
 }
 
 // Two chains on two queues, which one kernel joins: result = parameter + 4 by the longer one.
@@ -838,6 +936,7 @@ int main(void) {
       cmocka_unit_test(test_failing_calls_with_fences),
       cmocka_unit_test(test_waiting_in_vain),
       cmocka_unit_test(test_queues),
+      cmocka_unit_test(test_memory_apart),
       cmocka_unit_test(test_pipelines_are_kept),
       cmocka_unit_test(test_random_programs),
   };
