@@ -66,6 +66,7 @@ static struct {
 
 // What a driver still has that is given up: the sanitizer is to find it.
 static void *kept[256];
+static int kept_count;
 
 static VkResult answer(void) {
   const int more = fake.failures ? fake.failures - 1 : 0;
@@ -88,7 +89,7 @@ static VkResult make(void *handle, size_t bytes) {
   if (result != VK_SUCCESS) return result;
   void *made = bytes ? calloc(1, bytes) : &fake;
   memcpy(handle, &made, sizeof made);
-  if (fake.keeps) kept[fake.live % (int)(sizeof kept / sizeof *kept)] = made;
+  if (fake.keeps) kept[kept_count++ % (int)(sizeof kept / sizeof *kept)] = made;
   fake.live++;
   return result;
 }
