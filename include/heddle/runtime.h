@@ -135,9 +135,10 @@ HEDDLE_API void heddle_text_free(char *text);
 // --- runs
 
 // Reads inputs[i] and writes outputs[i], which hold as many bytes as the program says; arrays aligned to 64 bytes are
-// used where they are, others are copied. Null stands for arrays of 0 bytes only and is HEDDLE_INVALID for others.
-// Inputs may overlap each other, and outputs may lie over inputs: what is read is what the inputs held before the call,
-// for which all arrays are copied, unless the program itself gives the input's memory to that result
+// used where they are; if one is not, all are copied, by all threads. Pages of large outputs that have never been
+// written are asked for as huge ones (doc/c-api.md). Null stands for arrays of 0 bytes only and is HEDDLE_INVALID for
+// others. Inputs may overlap each other, and outputs may lie over inputs: what is read is what the inputs held before
+// the call, for which all arrays are copied, unless the program itself gives the input's memory to that result
 // (input_output_alias) and both are the same address. Outputs that overlap each other are HEDDLE_INVALID.
 // Calls on one program may overlap in several threads, each with outputs of its own.
 HEDDLE_API heddle_status heddle_program_run(heddle_program *program, const void *const *inputs, void *const *outputs);

@@ -3,6 +3,7 @@
 #include "base/host.h"
 
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,11 +18,20 @@ static void use(void) {
   if (!atomic_load_explicit(&is_used, memory_order_relaxed)) atomic_store(&is_used, true);
 }
 
+void host_expect(void *memory, size_t size) {
+  const uintptr_t from = (uintptr_t)memory, begin = (from + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+  const uintptr_t end = (from + size) / HUGE_PAGE * HUGE_PAGE;
+  // Only advice: without huge pages the memory is as good, but its first use and walks through it are slower.
+  if (end > begin) (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+}
+
 void *host_take(size_t size, size_t alignment) {
   use();
-  if (chosen.allocate) return chosen.allocate(chosen.user, size, alignment);
-  void *memory;
-  return posix_memalign(&memory, alignment, size) == 0 ? memory : NULL;
+  void *memory = NULL;
+  if (chosen.allocate) memory = chosen.allocate(chosen.user, size, alignment);
+  else if (posix_memalign(&memory, alignment, size) != 0) return NULL;
+  if (memory && size >= HUGE_PAGE) host_expect(memory, size);
+  return memory;
 }
 
 void *host_take_zeroed(size_t size) {
@@ -49,12 +59,7 @@ void host_give(void *memory, size_t size, size_t alignment) {
 static size_t array_alignment(size_t size) { return size >= HUGE_PAGE ? HUGE_PAGE : LINE; }
 static size_t whole_lines(size_t size) { return (size + LINE - 1) / LINE * LINE; }
 
-void *host_take_array(size_t size) {
-  void *memory = host_take(whole_lines(size), array_alignment(size));
-  // Only advice: without huge pages the memory is as good, but its first use and walks through it are slower.
-  if (memory && size >= HUGE_PAGE) (void)madvise(memory, size, MADV_HUGEPAGE);
-  return memory;
-}
+void *host_take_array(size_t size) { return host_take(whole_lines(size), array_alignment(size)); }
 
 void host_give_array(void *memory, size_t size) { host_give(memory, whole_lines(size), array_alignment(size)); }
 

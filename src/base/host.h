@@ -19,8 +19,13 @@ typedef struct host_source {
 // where it came from. Not while other threads take memory.
 bool host_choose(const host_source *source);
 
-// Not zeroed; `alignment` is a power of two, HOST_ALIGNMENT or more. Null when the host refuses. From any thread.
+// Not zeroed, large blocks on huge pages where the system has them; `alignment` is a power of two, HOST_ALIGNMENT or
+// more. Null when the host refuses. From any thread.
 void *host_take(size_t size, size_t alignment);
+// Says that all of `memory` is about to be written, anybody's: what has just been allocated has no pages yet, and
+// faulting them in one by one takes longer than most kernels take to fill them. Asks for huge pages where it holds
+// whole ones. From any thread.
+void host_expect(void *memory, size_t size);
 void *host_take_zeroed(size_t size);  // aligned to HOST_ALIGNMENT
 // Of HOST_ALIGNMENT. What is there stays, the rest is not zeroed. Null leaves `old` as it was.
 void *host_resize(void *old, size_t old_size, size_t size);

@@ -7,11 +7,15 @@
 
 #include "base/call.h"
 #include "base/guard.h"
+#include "base/host.h"
 #include "rt/device_group.h"
 #include "rt/device_types.h"
 #include "rt/memory.h"
 #include "rt/program_check.h"
 #include "rt/thunk_types.h"
+
+// Beside writing so much, asking the system for its pages costs nothing, in every run.
+enum { LARGE_RESULT = 4 << 20 };
 
 // The sequences nest as deep as program_check allows.
 static bool has_messages(const program_sequence *s) {
@@ -109,6 +113,7 @@ static heddle_status set_memory(const program *p, frame_memory *m, void *const *
     if (!given && a->bytes)
       return status_error(HEDDLE_INVALID, "no memory was given for %s %d of %lld bytes",
                           is_parameter ? "parameter" : "result", a->number, (long long)a->bytes);
+    if (!is_parameter && a->bytes >= LARGE_RESULT) host_expect(given, (size_t)a->bytes);
     const int donated = is_parameter ? -1 : p->results[a->number].donated_parameter;
     if (donated >= 0 && a->bytes && !parameters[donated])
       return status_error(HEDDLE_INVALID, "no memory was given for donated parameter %d", donated);

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "base/host.h"
 #include "prog/program_layout.h"
+#include "rt/memory.h"
 
 static heddle_status take(const invocable *c, const program_value *v, const char *what, int number, void **out) {
   const int64_t bytes = program_shape_packed_bytes(&v->shape);
@@ -13,11 +15,17 @@ static heddle_status take(const invocable *c, const program_value *v, const char
                    (long long)bytes, what, number);
 }
 
+static void copy(const invocable *c, void *to, const void *from, const program_shape *s) {
+  memory_copy(to, from, program_shape_packed_bytes(s), c->executable->context.threads);
+}
+
 static heddle_status fill(invocation *i, int device, const void *const *arguments) {
   const program *p = i->of->program;
   for (int k = 0; k < p->parameter_count; k++) {
     TRY(take(i->of, &p->parameters[k], "parameter", k, &i->parameters[device][k]));
-    program_layout_pack(arguments[k], &p->parameters[k].shape, i->parameters[device][k]);
+    const program_shape *s = &p->parameters[k].shape;
+    if (program_shape_is_plain(s)) copy(i->of, i->parameters[device][k], arguments[k], s);
+    else program_layout_pack(arguments[k], s, i->parameters[device][k]);
   }
   return status_ok();
 }
@@ -75,7 +83,9 @@ heddle_status invocation_sizes(const invocation *i, int device, int number, int6
 heddle_status invocation_fetch(const invocation *i, int device, int number, void *memory, int64_t *dims) {
   const program_shape *s = &i->of->program->results[number].shape;
   TRY(invocation_sizes(i, device, number, dims));
-  program_layout_unpack(i->results[device][number], s, memory);
+  host_expect(memory, (size_t)program_shape_bytes(s));
+  if (program_shape_is_plain(s)) copy(i->of, memory, i->results[device][number], s);
+  else program_layout_unpack(i->results[device][number], s, memory);
   program_layout_cut(memory, (size_t)dtypes[s->type].bytes, s->rank, s->dims, dims);
   return status_ok();
 }
