@@ -65,11 +65,15 @@ static bool is_scalar_constant(const instruction *i) {
   return i->opcode == HLO_CONSTANT && i->shape->rank == 0 && shape_is_array(i->shape);
 }
 
+// Rows that a loop over tiles keeps are copied, so that what they are part of need not live on.
+static bool is_kept_slice(const instruction *i) { return i->opcode == HLO_SLICE && tile_loops_has(i); }
+
 // What every kernel rather computes for itself than reads from memory: what is made of indices and scalars, chunks of
 // other arrays, and a few cheap operations on one array that is there anyway.
 static bool is_duplicated(const cluster_graph *g, const instruction *i) {
   if (is_scalar_constant(i)) return true;
   if (!shape_is_array(i->shape) || cluster_node_of(g, i)->is_ordered || cluster_node_of(g, i)->is_target) return false;
+  if (is_kept_slice(i)) return false;
   switch (i->opcode) {
     case HLO_IOTA:
     case HLO_BROADCAST:
@@ -113,7 +117,7 @@ static void add_cluster(cluster_graph *g, int n) {
   const instruction *i = g->nodes[n].instruction;
   int number = cluster_add(g, n);
   cluster *made = &g->clusters.data[number];
-  made->traits = merge_traits(i) | (g->nodes[n].is_ordered ? CLUSTER_IS_ALONE : 0);
+  made->traits = merge_traits(i) | (g->nodes[n].is_ordered || is_kept_slice(i) ? CLUSTER_IS_ALONE : 0);
   if (tile_products_may_take(g, n)) made->traits |= CLUSTER_IS_TILED;
   made->operations = fusion_cost_operations(i);
 }

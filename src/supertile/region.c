@@ -128,8 +128,20 @@ static region_answer elements_at(int64_t first, int64_t step, int64_t extent, in
   return REGION_FOUND;
 }
 
+// Whether the tile has all that a window gives of an array.
+static bool is_whole_window(const region_dim *out, const window_dim *w, int64_t size) {
+  const int64_t positions = (size - 1) * w->base_dilation + 1 + w->padding_low + w->padding_high;
+  const int64_t extent = (w->size - 1) * w->window_dilation + 1;
+  return size > 0 && positions >= extent && region_dim_is_whole(out, (positions - extent) / w->stride + 1);
+}
+
 region_answer region_of_window(const region_dim *out, const window_dim *w, int64_t size, region_turns turns,
                                region_window *found) {
+  // Also what lies behind the last window belongs to it, so that the array is read where it lies.
+  if (is_whole_window(out, w, size)) {
+    *found = (region_window){{0, 0, size}, w->padding_low, w->padding_high};
+    return REGION_FOUND;
+  }
   const int64_t extent = (out->size - 1) * w->stride + (w->size - 1) * w->window_dilation + 1;
   return elements_at(out->base * w->stride - w->padding_low, out->step * w->stride, extent, w->base_dilation, size,
                      turns, found);

@@ -15,7 +15,7 @@
 #include "supertile/tile_loop.h"
 
 // Rounds of an attempt, and how far behind a step that does not fit the bottom of its loop is looked for.
-enum { MOST_ROUNDS = 12, MOST_BEHIND = 8, MOST_BEHIND_DEEP = 24 };
+enum { MOST_ROUNDS = 12, MOST_BEHIND = 8, MOST_BEHIND_DEEP = 72 };
 
 // Values that live across a step and are looked at to be computed again.
 enum { MOST_KEPT = 8 };
@@ -262,6 +262,8 @@ static bool find_deep(const supertiling *t, tile_search *s, tile_manner how, til
     next.step = next.bottom ? plan_steps_of(s->steps, next.bottom) : NULL;
     if (!next.step || !is_free(t, s, next.bottom)) break;
     const tile_budget budget = budget_of(t, how.share, next.bottom, next.step);
+    const stored_value *result = plan_steps_stored(s->steps, next.bottom);
+    if (k > 0 && result && result->is_temporary && result->bytes > budget.needed) continue;
     if (!tile_choice_find_deep(s, next.bottom, &rest, &budget, &best, &least)) continue;
     *x = next;
     found = true;

@@ -45,6 +45,8 @@ static region_dim rows_of_turn(const tile_member *m, int64_t turn) {
   return clipped(m->window.base + m->window.step * turn, m->window.size, m->instruction->shape->dims[m->carry_dim]);
 }
 
+int64_t tile_carry_begin(const tile_member *m, int64_t turn) { return rows_of_turn(m, turn).base; }
+
 void tile_carry_place(arena *a, tile_member *m, int64_t turn) {
   const int64_t base = m->window.base + m->window.step * turn + tile_carry_rows(m);
   m->region = region_copy(a, &m->region);

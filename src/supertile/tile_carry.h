@@ -30,8 +30,9 @@ bool tile_carry_has(arena *a, const tile_member *m, int64_t turn, const region *
 // The first turn in which a producer has rows; at most 0.
 int64_t tile_carry_first_turn(const tile_group *g);
 
-int64_t tile_carry_rows(const tile_member *m);           // that the next turn needs; 0: it does not carry
-region tile_carry_kept(arena *a, const tile_member *m);  // those in a turn of the loop
+int64_t tile_carry_begin(const tile_member *m, int64_t turn);  // the first of its rows in that turn that exists
+int64_t tile_carry_rows(const tile_member *m);                 // that the next turn needs; 0: it does not carry
+region tile_carry_kept(arena *a, const tile_member *m);        // those in a turn of the loop
 
 // Rows base … base + size - 1 of a member, along the dim that it carries.
 typedef struct carried_rows {

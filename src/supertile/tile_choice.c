@@ -1,6 +1,7 @@
 // The search over dims, producers and sizes. Each probe grows a group and estimates it.
 #include "supertile/tile_choice.h"
 
+#include "base/int64.h"
 #include "supertile/tile_carry.h"
 #include "supertile/tile_outputs.h"
 #include "supertile/tile_sum.h"
@@ -234,44 +235,68 @@ static int64_t most_left(const tile_choice_rest *rest, const tile_budget *budget
   return others > most ? others : most;
 }
 
-static bool is_better(const tile_group *g, int64_t left, const tile_group *than, int64_t than_left) {
+// What the group itself takes too much of, whatever is left elsewhere.
+static int64_t excess_of(const tile_group *g, const tile_budget *budget) {
+  return g->fits ? 0 : int64_max(0, g->least_bytes - budget->needed);
+}
+
+static bool is_better(const tile_group *g, int64_t left, const tile_group *than, int64_t than_left,
+                      const tile_budget *budget) {
   if (left != than_left) return left < than_left;
+  if (excess_of(g, budget) != excess_of(than, budget)) return excess_of(g, budget) < excess_of(than, budget);
   if (g->fits != than->fits) return g->fits;
   return cost_of(g) < cost_of(than) - 0.01;
 }
 
-// The sizes of one dim, from the largest on.
-static bool choose_deep_size(const probe *p, const tile_choice_rest *rest, tile_group *best, int64_t *least) {
+typedef struct deep_search {
+  const tile_choice_rest *rest;
+  tile_group *best;
+  int64_t *least;
+  bool found;
+  bool carried, repeated;  // some group that was tried keeps rows, computes again what is needed outside
+} deep_search;
+
+static bool repeats(const tile_group *g) {
+  for (int k = 0; k < g->members.size; k++)
+    if (g->members.data[k].is_repeated) return true;
+  return false;
+}
+
+// The sizes of one dim, from the largest on, until what is left is as good as nothing.
+static void choose_deep_size(const probe *p, deep_search *d) {
   const int64_t size = array_of(p->bottom)->dims[p->dim];
-  bool found = false;
   for (int64_t tile = (size + 1) / 2; tile > 0 && size > 1; tile /= 2) {
     tile_group g = {0};
     const bool fit = try_tile(p, tile, &g);
     g.fits = fit;
-    if (g.members.size == 0 || !tile_choice_is_member(&g, rest->step)) continue;
-    const int64_t left = most_left(rest, p->budget, &g);
-    if (*least != INT64_MAX && !is_better(&g, left, best, *least)) continue;
-    *least = left;
-    *best = g;
-    found = true;
+    d->carried = d->carried || carries(&g);
+    d->repeated = d->repeated || repeats(&g);
+    if (g.members.size == 0 || !tile_choice_is_member(&g, d->rest->step)) continue;
+    const int64_t left = most_left(d->rest, p->budget, &g);
+    if (*d->least == INT64_MAX || is_better(&g, left, d->best, *d->least, p->budget)) {
+      *d->least = left;
+      *d->best = g;
+      d->found = true;
+    }
     if (fit) break;
   }
-  return found;
 }
 
 bool tile_choice_find_deep(tile_search *s, instruction *bottom, const tile_choice_rest *rest, const tile_budget *budget,
                            tile_group *best, int64_t *least) {
-  bool found = false;
+  deep_search d = {.rest = rest, .best = best, .least = least};
   s->most_asked = s->maps->asked + MOST_ASKED_FOR_ONE;
   s->small_bytes = budget->needed / SMALL_PART;
-  for (int manner = 0; manner < 4; manner++) {
+  for (int manner = 4; manner-- > 0;) {
     probe p = {.search = s, .bottom = bottom, .budget = budget, .most_stored = MOST_STORED};
     s->may_repeat = manner / 2;
-    s->may_carry = manner % 2 == 0;
-    for (p.dim = 0; p.dim < array_of(bottom)->rank; p.dim++) found |= choose_deep_size(&p, rest, best, least);
+    s->may_carry = manner % 2;
+    // Where nothing is repeated or kept that is the same search once more.
+    if ((!s->may_repeat && !d.repeated) || (!s->may_carry && !d.carried)) continue;
+    for (p.dim = 0; p.dim < array_of(bottom)->rank; p.dim++) choose_deep_size(&p, &d);
   }
   s->may_repeat = s->may_carry = false;
-  return found;
+  return d.found;
 }
 
 bool tile_choice_find_with(tile_search *s, instruction *bottom, const instruction *with, const tile_budget *budget,

@@ -21,7 +21,8 @@ typedef struct piece {
   instruction *turn;     // s32; null: the tile's place is known
   ptr_map outside;       // external: its value in this computation
   instruction **tiles;   // by member; null: it has none in this turn
-  carried_rows *kept;    // by member: what it has of turns before
+  carried_rows *kept;    // by member: what it has of turns before; once it is read, what it leaves for the next
+  int64_t number;        // of the turn, beside the loop
   instruction **values;  // of all outputs, one after the other, before the piece
   region_turns turns;
   bool is_first;           // of a sum: the piece that begins it
@@ -129,15 +130,47 @@ static heddle_status compute_member(piece *p, const tile_place *place, int k) {
   return status_ok();
 }
 
+// The rows of a tile that the next turn needs, cut out behind the last who reads the tile, which then need not live on.
+static void keep_rows(piece *p, int k) {
+  const tile_member *m = &p->group->members.data[k];
+  if (m->carry_dim < 0) return;
+  const region_dim *rows = &m->region.dims[m->carry_dim];
+  const carried_rows all = {p->tiles[k], rows->base, rows->size};
+  const int64_t from = rows->step ? rows->base + rows->step : tile_carry_begin(m, p->number + 1);
+  const int64_t size = rows->step ? tile_carry_rows(m) : rows->base + rows->size - from;
+  p->kept[k] = (carried_rows){NULL, from, size};
+  if (size == 0) return;
+  p->kept[k].value = tile_carry_slice(&p->to, m, &all, from, size);
+  if (p->kept[k].value != all.value) tile_loops_mark(p->kept[k].value);
+}
+
+// By member: the last member that reads it; itself: none does.
+static int *find_last_readers(const piece *p) {
+  const tile_group *g = p->group;
+  int *last = arena_array(p->search->arena, int, g->members.size);
+  for (int k = 0; k < g->members.size; k++) last[k] = k;
+  for (int k = g->members.size; k-- > 0;)
+    for (int o = 0; o < g->members.data[k].instruction->operand_count; o++)
+      if (g->members.data[k].operands[o] >= 0) last[g->members.data[k].operands[o]] = k;
+  return last;
+}
+
 // The tiles of all members, whose regions are known.
 static heddle_status compute(piece *p) {
   tile_group *g = p->group;
+  const int *last = find_last_readers(p);
   p->tiles = arena_array(p->search->arena, instruction *, g->members.size);
   const tile_place place = place_of(p);
   for (int k = g->members.size; k-- > 0;) {
     const tile_member *m = &g->members.data[k];
     if (!m->is_idle) TRY(compute_member(p, &place, k));
     if (m->carry_dim >= 0) p->tiles[k] = tile_carry_join(&p->to, m, &p->kept[k], p->tiles[k]);
+    if (last[k] == k) keep_rows(p, k);
+    for (int o = 0; o < m->instruction->operand_count; o++) {
+      const int of = m->operands[o];
+      const bool is_first = of >= 0 && (o == 0 || m->operands[o - 1] != of);
+      if (is_first && last[of] == k) keep_rows(p, of);
+    }
   }
   return status_ok();
 }
@@ -180,20 +213,10 @@ static void write_tiles(const piece *p, instruction **values) {
   }
 }
 
-// What members have behind a turn is there for the next.
-static void keep_tiles(const piece *p) {
-  for (int k = 0; k < p->group->members.size; k++) {
-    const tile_member *m = &p->group->members.data[k];
-    if (m->carry_dim < 0) continue;
-    const region_dim *rows = &m->region.dims[m->carry_dim];
-    p->kept[k] = (carried_rows){p->tiles[k], rows->base, rows->size};
-  }
-}
-
 static heddle_status add_lone_tile(tile_search *s, tile_group *g, int64_t turn, instruction **values,
                                    carried_rows *kept) {
-  piece p = {
-      .search = s, .group = g, .to = builder_for(g->bottom), .values = values, .kept = kept, .is_first = turn == 0};
+  piece p = {.search = s, .group = g, .to = builder_for(g->bottom), .values = values, .kept = kept, .number = turn};
+  p.is_first = turn == 0;
   for (int k = 0; k < g->externals.size; k++) {
     instruction *x = g->externals.data[k];
     ptr_map_put(s->arena, &p.outside, x, x == g->taken_over ? values[0] : x);
@@ -201,7 +224,6 @@ static heddle_status add_lone_tile(tile_search *s, tile_group *g, int64_t turn, 
   if (tile_group_regions_of_turn(s, g, turn) != REGION_FOUND) return no_region(g);
   TRY(compute(&p));
   write_tiles(&p, values);
-  keep_tiles(&p);
   return status_ok();
 }
 
@@ -216,8 +238,7 @@ static computation *make_condition(const builder *b, const shape *state, int64_t
   return c;
 }
 
-// The rows that a turn begins with, of those that were kept; then those that it leaves. They stand in `elements`, by
-// member that carries.
+// The rows that a turn begins with. They stand in `elements`, by member that carries, as do those that it leaves.
 static void begin_with_kept(const tile_group *g, int64_t turn, instruction **elements, carried_rows *kept) {
   for (int k = 0; k < g->members.size; k++) {
     const tile_member *m = &g->members.data[k];
@@ -226,13 +247,9 @@ static void begin_with_kept(const tile_group *g, int64_t turn, instruction **ele
   }
 }
 
-static void slice_kept(const tile_group *g, const builder *to, int64_t turn, const carried_rows *kept,
-                       instruction **elements) {
-  for (int k = 0; k < g->members.size; k++) {
-    const tile_member *m = &g->members.data[k];
-    if (m->carry_dim >= 0)
-      *elements++ = tile_carry_slice(to, m, &kept[k], m->window.base + m->window.step * turn, tile_carry_rows(m));
-  }
+static void end_with_kept(const tile_group *g, const carried_rows *kept, instruction **elements) {
+  for (int k = 0; k < g->members.size; k++)
+    if (g->members.data[k].carry_dim >= 0) *elements++ = kept[k].value;
 }
 
 static int carried_count(const tile_group *g) {
@@ -259,8 +276,7 @@ static heddle_status make_body(tile_search *s, tile_group *g, const builder *b, 
   begin_with_kept(g, 0, elements + 1 + count, p.kept);
   TRY(compute(&p));
   write_tiles(&p, elements + 1);
-  keep_tiles(&p);
-  slice_kept(g, &p.to, 1, p.kept, elements + 1 + count);
+  end_with_kept(g, p.kept, elements + 1 + count);
   elements[0] = builder_binary(&p.to, HLO_ADD, p.turn, builder_scalar_int(&p.to, DTYPE_S32, 1));
   computation_set_root(c, builder_tuple(&p.to, state->tuple_size, elements));
   return status_ok();
@@ -278,7 +294,7 @@ static heddle_status add_loop(tile_search *s, tile_group *g, instruction **value
   instruction **elements = arena_array(s->arena, instruction *, size);
   elements[0] = builder_scalar_int(&b, DTYPE_S32, g->inside.first);
   for (int k = 0; k < count; k++) elements[1 + k] = values[k];
-  slice_kept(g, &b, g->inside.first, kept, elements + 1 + count);
+  end_with_kept(g, kept, elements + 1 + count);
   for (int k = 0; k < externals.size; k++) elements[1 + count + carried + k] = externals.data[k];
   instruction *state = builder_tuple(&b, size, elements);
   computation *called[2];
