@@ -103,7 +103,13 @@ static program whole(void) {
                    .images = images,
                    .kernel_count = 1,
                    .kernels = kernels,
-                   .sizes = {2, 1, symbols, 1, open_numbers, 1, checks}};
+                   .sizes = {.symbol_count = 2,
+                             .degree = 1,
+                             .symbols = symbols,
+                             .number_count = 1,
+                             .numbers = open_numbers,
+                             .check_count = 1,
+                             .checks = checks}};
 }
 
 static void test_program(void **state) {

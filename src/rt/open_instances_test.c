@@ -11,7 +11,10 @@ static const int64_t order[] = {0}, dims[] = {7};
 static const program_value parameters[] = {{"x", {DTYPE_F32, 1, dims, order}, -1}};
 static const program_open_number numbers[] = {{0, {0, 1}}};
 static const program open = {
-    .name = "by_hand", .parameter_count = 1, .parameters = parameters, .sizes = {1, 1, symbols, 1, numbers, 0, NULL}};
+    .name = "by_hand",
+    .parameter_count = 1,
+    .parameters = parameters,
+    .sizes = {.symbol_count = 1, .degree = 1, .symbols = symbols, .number_count = 1, .numbers = numbers}};
 
 typedef struct counts {
   int made, dropped;
