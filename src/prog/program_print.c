@@ -270,8 +270,15 @@ static void print_sizes(text *out, const program_sizes *s) {
   for (int k = 0; k < program_sizes_given_count(s); k++)
     text_printf(out, "  size %s: %" PRId64 " to %" PRId64 "\n", s->symbols[k].name, s->symbols[k].least,
                 s->symbols[k].most);
-  for (int k = program_sizes_given_count(s); k < s->symbol_count; k++)
-    text_printf(out, "  size %s\n", s->symbols[k].name);
+  for (int k = 0; k < s->derived_count; k++) {
+    const program_derived_size *d = &s->derived[k];
+    text_printf(out, "  size %s is the %s of ", s->symbols[program_sizes_given_count(s) + k].name,
+                program_derived_kind_name(d->kind));
+    program_sizes_print(out, s, d->left);
+    text_puts(out, " and ");
+    program_sizes_print(out, s, d->right);
+    text_putc(out, '\n');
+  }
   for (int k = 0; k < s->check_count; k++) {
     text_puts(out, "  wanted ");
     program_sizes_print(out, s, s->checks[k].terms);

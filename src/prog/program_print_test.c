@@ -75,7 +75,8 @@ static const program_slice all_slices[] = {{1, 128, 256, true}};
 static const program_image images[] = {{PROGRAM_PTX, NULL, 0}};
 static const program_kernel kernels[] = {
     {"entry_point", 10, 2, 11, 12, 13, {14, 15, 16}, {17, 18, 19}, 20, 51, 52, 53}};
-static const program_symbol symbols[] = {{"b", 54, 55}, {"s", 1, 2}};
+static const program_symbol symbols[] = {{"b", 54, 55}, {"s", 1, 2}, {"q", 0, 3}};
+static const program_derived_size derived[] = {{PROGRAM_QUOTIENT, {62, 63}, {64}}};
 static const program_size_check checks[] = {{"too small", {-60, 0, 61}}};
 static const program_open_number open_numbers[] = {{56, {57, 58, 0, -59}}};
 
@@ -103,9 +104,11 @@ static program whole(void) {
                    .images = images,
                    .kernel_count = 1,
                    .kernels = kernels,
-                   .sizes = {.symbol_count = 2,
+                   .sizes = {.symbol_count = 3,
                              .degree = 1,
                              .symbols = symbols,
+                             .derived_count = 1,
+                             .derived = derived,
                              .number_count = 1,
                              .numbers = open_numbers,
                              .check_count = 1,
@@ -171,6 +174,8 @@ static void test_program(void **state) {
   const field sizes_rows[] = {FIELD(program_sizes, symbol_count, "size s: 1 to 2"),
                               FIELD(program_sizes, degree, "degree 1\n"),
                               FIELD(program_sizes, symbols, "size b"),
+                              FIELD(program_sizes, derived_count, "size q is"),
+                              FIELD(program_sizes, derived, "size q is"),
                               FIELD(program_sizes, number_count, "number 56"),
                               FIELD(program_sizes, numbers, "number 56"),
                               FIELD(program_sizes, check_count, "wanted"),
@@ -179,6 +184,10 @@ static void test_program(void **state) {
   const field symbol_rows[] = {FIELD(program_symbol, name, "size b: "), FIELD(program_symbol, least, "54 to"),
                                FIELD(program_symbol, most, "to 55")};
   CHECK(program_symbol, shown, symbol_rows);
+  const field derived_rows[] = {FIELD(program_derived_size, kind, "the quotient of"),
+                                FIELD(program_derived_size, left, "of 63*b + 62"),
+                                FIELD(program_derived_size, right, "and 64\n")};
+  CHECK(program_derived_size, shown, derived_rows);
   const field number_rows[] = {FIELD(program_open_number, number, "number 56 is "),
                                FIELD(program_open_number, terms, "-59*b*s + 58*b + 57\n")};
   CHECK(program_open_number, shown, number_rows);
