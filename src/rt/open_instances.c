@@ -2,6 +2,7 @@
 #include "rt/open_instances.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/guard.h"
 #include "base/lock.h"
@@ -9,10 +10,20 @@
 
 enum { KEPT = 16 };
 
+// A size that a thread makes the program for, while others that want it wait.
+typedef struct making_size {
+  int64_t symbols[PROGRAM_MOST_SYMBOLS];
+  pid_t process;         // in a child of fork nobody makes it
+  pthread_mutex_t done;  // held by who makes it
+  int users;
+  struct making_size *next;
+} making_size;
+
 struct open_instances {
   open_instances_source source;
   uint64_t uses;
   open_instance *kept[KEPT];
+  making_size *making;
 };
 
 // Of all programs: locks live as long as the process.
@@ -34,6 +45,11 @@ static void destroy(const open_instances_source *source, open_instance *x) {
 
 void open_instances_destroy(open_instances *all) {
   for (int k = 0; all && k < KEPT; k++) destroy(&all->source, all->kept[k]);
+  // Of threads that a fork has left in the parent.
+  for (making_size *m = all ? all->making : NULL, *next; m; m = next) {
+    next = m->next;
+    free(m);
+  }
   free(all);
 }
 
@@ -106,23 +122,98 @@ static open_instance *keep(open_instances *all, open_instance *x) {
   return old;
 }
 
+// --- one thread makes it
+
+// What the size is being made by, for one more user, or null. The lock is held.
+static making_size *find_making(open_instances *all, const int64_t *symbols) {
+  for (making_size *m = all->making; m; m = m->next) {
+    if (m->process != getpid() || memcmp(m->symbols, symbols, sizeof m->symbols) != 0) continue;
+    m->users++;
+    return m;
+  }
+  return NULL;
+}
+
+// The lock is held.
+static void add_making(open_instances *all, making_size *m, const int64_t *symbols) {
+  memcpy(m->symbols, symbols, sizeof m->symbols);
+  m->process = getpid();
+  m->users = 1;
+  m->next = all->making;
+  all->making = m;
+}
+
+// The last user frees it. The lock is held.
+static void leave_making(open_instances *all, making_size *m) {
+  if (--m->users > 0) return;
+  making_size **at = &all->making;
+  while (*at != m) at = &(*at)->next;
+  *at = m->next;
+  pthread_mutex_destroy(&m->done);
+  free(m);
+}
+
+static making_size *new_making(void) {
+  making_size *m = calloc(1, sizeof *m);
+  if (m) pthread_mutex_init(&m->done, NULL);
+  if (m) pthread_mutex_lock(&m->done);
+  return m;
+}
+
+static void drop_making(making_size *m) {
+  pthread_mutex_unlock(&m->done);
+  pthread_mutex_destroy(&m->done);
+  free(m);
+}
+
+// The instance that is there, null where the caller makes it: *own is to be left then. Waits for who makes it now.
+static heddle_status find_or_begin(open_instances *all, const int64_t *symbols, making_size **own,
+                                   open_instance **out) {
+  making_size *mine = new_making();
+  if (!mine) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a program's sizes");
+  for (;;) {
+    lock_take(&of_all);
+    *out = find(all, symbols);
+    making_size *other = *out ? NULL : find_making(all, symbols);
+    *own = *out || other ? NULL : mine;
+    if (*own) add_making(all, mine, symbols);
+    lock_give(&of_all);
+    if (!*own && !other) drop_making(mine);
+    if (!other) return status_ok();
+    pthread_mutex_lock(&other->done);
+    pthread_mutex_unlock(&other->done);
+    lock_take(&of_all);
+    leave_making(all, other);
+    lock_give(&of_all);
+  }
+}
+
+static heddle_status make_and_keep(open_instances *all, const int64_t *symbols, making_size *own, open_instance **out) {
+  open_instance *old = NULL;
+  heddle_status s = make(&all->source, symbols, out);
+  lock_take(&of_all);
+  if (*out) {
+    (*out)->last_used = ++all->uses;
+    old = keep(all, *out);
+  }
+  pthread_mutex_unlock(&own->done);
+  leave_making(all, own);
+  lock_give(&of_all);
+  destroy(&all->source, old);
+  return s;
+}
+
 heddle_status open_instances_take(open_instances *all, const int64_t *const *dims, open_instance **out) {
   int64_t symbols[PROGRAM_MOST_SYMBOLS] = {0};
+  making_size *own = NULL;
   TRY(program_sizes_solve(all->source.program, dims, symbols));
   lock_take(&of_all);
   *out = find(all, symbols);
   lock_give(&of_all);
   if (*out) return status_ok();
-  open_instance *made = NULL;
-  TRY(make(&all->source, symbols, &made));
-  if (!made) return status_error(HEDDLE_INTERNAL, "a program's sizes were not made");
-  *out = made;
-  lock_take(&of_all);
-  made->last_used = ++all->uses;
-  open_instance *old = keep(all, made);
-  lock_give(&of_all);
-  destroy(&all->source, old);
-  return status_ok();
+  TRY(find_or_begin(all, symbols, &own, out));
+  if (!*out && own) TRY(make_and_keep(all, symbols, own, out));
+  return *out ? status_ok() : status_error(HEDDLE_INTERNAL, "a program's sizes were not made");
 }
 
 void open_instances_give(open_instances *all, open_instance *instance) {
@@ -137,21 +228,29 @@ void open_instances_give(open_instances *all, open_instance *instance) {
 // --- watching
 
 // What watches a run on the instance, if the watch is for its sizes. Every run comes through here before it starts, so
-// that no other one goes on where the first of them begins to be watched.
+// that no other one goes on where the first of them begins to be watched; runs of other programs go on while this one's
+// watch begins, which may measure the machine.
 static heddle_status follow(open_watch *w, open_instances *all, open_instance *instance, profile **out) {
   heddle_status s = status_ok();
-  lock_take(&of_all);
+  pthread_mutex_lock(&w->starting);
   if (!w->watching) {
     s = profile_start(instance->callable.program, instance->callable.executable, &w->options, &w->watching);
     if (status_is_ok(s)) {
       w->all = all;
       w->instance = instance;
+      lock_take(&of_all);
       instance->users++;
+      lock_give(&of_all);
     }
   }
   if (w->instance == instance) *out = w->watching;
-  lock_give(&of_all);
+  pthread_mutex_unlock(&w->starting);
   return s;
+}
+
+void open_watch_begin(open_watch *w, const profile_options *options) {
+  *w = (open_watch){.options = *options};
+  pthread_mutex_init(&w->starting, NULL);
 }
 
 void open_watch_end(open_watch *w) {
@@ -159,6 +258,7 @@ void open_watch_end(open_watch *w) {
   if (w->instance) open_instances_give(w->all, w->instance);
   w->watching = NULL;
   w->instance = NULL;
+  pthread_mutex_destroy(&w->starting);
 }
 
 // --- runs

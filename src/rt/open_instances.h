@@ -3,6 +3,8 @@
 #ifndef HEDDLE_RT_OPEN_INSTANCES_H_
 #define HEDDLE_RT_OPEN_INSTANCES_H_
 
+#include <pthread.h>
+
 #include "rt/program_handle.h"
 
 typedef struct open_instances open_instances;
@@ -34,7 +36,8 @@ typedef struct open_instances_source {
 open_instances *open_instances_create(const open_instances_source *source);
 void open_instances_destroy(open_instances *all);  // nobody uses one; null is allowed
 
-// The instance for parameters of these dims, dims[i] those of parameter i; the caller gives it back. From any thread.
+// The instance for parameters of these dims, dims[i] those of parameter i; the caller gives it back. From any thread;
+// where several want sizes that are not there, one makes the instance and the others wait for it.
 // HEDDLE_INVALID for dims that the program does not take.
 heddle_status open_instances_take(open_instances *all, const int64_t *const *dims, open_instance **out);
 void open_instances_give(open_instances *all, open_instance *instance);
@@ -43,12 +46,14 @@ void open_instances_give(open_instances *all, open_instance *instance);
 // until the watch ends.
 typedef struct open_watch {
   profile_options options;
+  pthread_mutex_t starting;  // while the first run begins to be watched
   // Null before the first run.
   open_instances *all;
   open_instance *instance;
   profile *watching;
 } open_watch;
 
+void open_watch_begin(open_watch *w, const profile_options *options);
 void open_watch_end(open_watch *w);  // while no run goes on
 
 // A run of a program whose handle is `of`, as heddle_program_run_with.

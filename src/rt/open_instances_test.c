@@ -1,6 +1,10 @@
 // How many programs for given sizes are made, and how many are kept.
 #include "rt/open_instances.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
 #include "base/testing.h"
 #include "prog/program_sizes.h"
 
@@ -112,11 +116,81 @@ static void test_refused(void **state) {
   open_instances_destroy(all);
 }
 
+enum { THREADS = 8 };
+
+static atomic_int slowly_made;
+
+// The first size fails once it has kept the others waiting.
+static heddle_status make_slowly(void *user, const int64_t *at, open_instance *out) {
+  (void)user;
+  const struct timespec a_while = {0, 50 * 1000 * 1000};
+  const int number = atomic_fetch_add(&slowly_made, 1);
+  nanosleep(&a_while, NULL);
+  if (at[0] == 998 && number == 0) return status_error(HEDDLE_UNIMPLEMENTED, "not now");
+  out->callable.program = program_sizes_fill(out->arena, &open, at);
+  return status_ok();
+}
+
+static void drop_slowly_made(open_instance *x) { (void)x; }
+
+typedef struct taker {
+  open_instances *all;
+  int64_t size;
+  open_instance *instance;
+} taker;
+
+static void *take_one(void *argument) {
+  taker *t = argument;
+  const int64_t *const input_dims[] = {&t->size};
+  const heddle_status s = open_instances_take(t->all, input_dims, &t->instance);
+  if (heddle_status_code(s) != HEDDLE_OK) t->instance = NULL;
+  heddle_status_free(s);
+  return NULL;
+}
+
+// Returns how many threads were refused.
+static int take_at_once(open_instances *all, int64_t size) {
+  pthread_t threads[THREADS];
+  taker takers[THREADS];
+  int refused = 0;
+  const open_instance *one = NULL;
+  for (int k = 0; k < THREADS; k++) {
+    takers[k] = (taker){all, size, NULL};
+    assert_int_equal(pthread_create(&threads[k], NULL, take_one, &takers[k]), 0);
+  }
+  for (int k = 0; k < THREADS; k++) pthread_join(threads[k], NULL);
+  for (int k = 0; k < THREADS; k++) {
+    const open_instance *x = takers[k].instance;
+    refused += !x;
+    if (x && one) assert_ptr_equal(x, one);
+    if (x) one = x;
+  }
+  for (int k = 0; k < THREADS; k++)
+    if (takers[k].instance) open_instances_give(all, takers[k].instance);
+  return refused;
+}
+
+// Of threads that want one new size at the same time, one makes it, and all get that; where it fails, the next one
+// tries.
+static void test_at_once(void **state) {
+  (void)state;
+  open_instances *all =
+      open_instances_create(&(open_instances_source){.program = &open, .make = make_slowly, .drop = drop_slowly_made});
+  atomic_store(&slowly_made, 0);
+  assert_int_equal(take_at_once(all, 7), 0);
+  assert_int_equal(atomic_load(&slowly_made), 1);
+  atomic_store(&slowly_made, 0);
+  assert_int_equal(take_at_once(all, 998), 1);
+  assert_int_equal(atomic_load(&slowly_made), 2);
+  open_instances_destroy(all);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_bound),
       cmocka_unit_test(test_all_in_use),
       cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_at_once),
   };
   return cmocka_run_group_tests_name("rt/open_instances", tests, NULL, NULL);
 }

@@ -36,11 +36,12 @@ heddle_status heddle_profile_start(heddle_program *program, const heddle_profile
                                   .most_events = taken.most_executions,
                                   .counters = taken.hardware_counters,
                                   .no_limits = taken.no_limits};
-  p->open.options = wanted;
+  open_watch_begin(&p->open, &wanted);
   heddle_status s = status_ok();
   if (program->run_open) program->watch = &p->open;
   else s = profile_start(program->callable.program, program->callable.executable, &wanted, &p->given);
   if (!status_is_ok(s)) {
+    open_watch_end(&p->open);
     free(p);
     return s;
   }
