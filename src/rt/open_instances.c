@@ -203,17 +203,25 @@ static heddle_status make_and_keep(open_instances *all, const int64_t *symbols, 
   return s;
 }
 
-heddle_status open_instances_take(open_instances *all, const int64_t *const *dims, open_instance **out) {
+// Null where *why says why.
+static open_instance *take(open_instances *all, const int64_t *const *dims, heddle_status *why) {
   int64_t symbols[PROGRAM_MOST_SYMBOLS] = {0};
-  making_size *own = NULL;
-  TRY(program_sizes_solve(all->source.program, dims, symbols));
+  *why = program_sizes_solve(all->source.program, dims, symbols);
+  if (!status_is_ok(*why)) return NULL;
   lock_take(&of_all);
-  *out = find(all, symbols);
+  open_instance *x = find(all, symbols);
   lock_give(&of_all);
-  if (*out) return status_ok();
-  TRY(find_or_begin(all, symbols, &own, out));
-  if (!*out && own) TRY(make_and_keep(all, symbols, own, out));
-  return *out ? status_ok() : status_error(HEDDLE_INTERNAL, "a program's sizes were not made");
+  if (x) return x;
+  making_size *own = NULL;
+  *why = find_or_begin(all, symbols, &own, &x);
+  if (own) *why = make_and_keep(all, symbols, own, &x);
+  return x;
+}
+
+heddle_status open_instances_take(open_instances *all, const int64_t *const *dims, open_instance **out) {
+  heddle_status why = status_ok();
+  *out = take(all, dims, &why);
+  return why;
 }
 
 void open_instances_give(open_instances *all, open_instance *instance) {
@@ -279,10 +287,11 @@ static heddle_status run_on(const open_instance *instance, profile *watching, co
 heddle_status open_instances_run(open_instances *all, const heddle_program *of, const int64_t *const *input_dims,
                                  const void *const *const *inputs, void *const *const *outputs,
                                  int64_t *const *const *dims) {
-  open_instance *instance;
+  heddle_status s = status_ok();
   profile *watching = NULL;
-  TRY(open_instances_take(all, input_dims, &instance));
-  heddle_status s = of->watch ? follow(of->watch, all, instance, &watching) : status_ok();
+  open_instance *instance = take(all, input_dims, &s);
+  if (!instance) return s;
+  if (of->watch) s = follow(of->watch, all, instance, &watching);
   if (status_is_ok(s)) s = run_on(instance, watching, of, inputs, outputs, dims);
   open_instances_give(all, instance);
   return s;
@@ -290,8 +299,9 @@ heddle_status open_instances_run(open_instances *all, const heddle_program *of, 
 
 heddle_status open_instances_result_dims(open_instances *all, const int64_t *const *input_dims, int number,
                                          int64_t *dims) {
-  open_instance *instance;
-  TRY(open_instances_take(all, input_dims, &instance));
+  heddle_status why = status_ok();
+  open_instance *instance = take(all, input_dims, &why);
+  if (!instance) return why;
   const program_shape *s = &instance->callable.program->results[number].shape;
   for (int d = 0; d < s->rank; d++) dims[d] = s->dims[d];
   open_instances_give(all, instance);
