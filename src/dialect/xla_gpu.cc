@@ -310,10 +310,11 @@ MlirFrozenRewritePatternSet xla_gpu_canonicalizations(MlirContext c, int count, 
   return {new FrozenRewritePatternSet(std::move(patterns))};
 }
 
-void xla_gpu_canonicalize(MlirOperation op, MlirFrozenRewritePatternSet patterns) {
+void xla_gpu_canonicalize(MlirOperation op, MlirFrozenRewritePatternSet patterns, bool has_branches) {
   GreedyRewriteConfig config;
   config.useTopDownTraversal = true;
-  config.enableRegionSimplification = GreedySimplifyRegionLevel::Normal;
+  config.enableRegionSimplification =
+      has_branches ? GreedySimplifyRegionLevel::Normal : GreedySimplifyRegionLevel::Disabled;
   // Canonicalization is best effort: a fixpoint that is not reached is no failure.
   (void)applyPatternsAndFoldGreedily(unwrap(op), *static_cast<FrozenRewritePatternSet *>(patterns.ptr), config);
 }

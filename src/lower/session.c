@@ -35,7 +35,8 @@ static const char *const dialects[] = {"builtin", "func",   "arith", "math",    
                                        "linalg",  "memref", "hal",   "bufferization", "iree"};
 #define DIALECT_COUNT ((int)(sizeof dialects / sizeof *dialects))
 #define ALL_DIALECTS (1U << DIALECT_COUNT)
-#define ALWAYS 7U  // patterns of all dialects make operations of the first three
+#define ALWAYS 7U                                     // patterns of all dialects make operations of the first three
+#define BRANCHES (1U << 9 | 1U << 10 | ALL_DIALECTS)  // cf, llvm: only with them are there several blocks
 
 typedef struct kept_patterns {
   unsigned dialects;
@@ -131,7 +132,7 @@ void lower_session_canonicalize(lower_session *s, MlirOperation op) {
     kept_patterns made = {wanted, make_patterns(s->context, wanted)};
     vec_push(s->arena, &s->patterns, made);
   }
-  xla_gpu_canonicalize(op, s->patterns.data[i].patterns);
+  xla_gpu_canonicalize(op, s->patterns.data[i].patterns, walk.found & BRANCHES);
 }
 
 // --- sessions

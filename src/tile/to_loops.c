@@ -3,6 +3,7 @@
 #include "lower/passes.h"
 #include "tile/passes.h"
 #include "tile/schedule.h"
+#include "tile/vector_rows.h"
 
 static const char rows[] =
     "%f = transform.structured.match ops{[\"func.func\"]} in %module : (!transform.any_op) -> !transform.any_op\n"
@@ -18,6 +19,7 @@ static const char rows[] =
 static heddle_status run(pass_context *context, void *unit) {
   lower_context *c = lower_context_of(context);
   TRY(lower_upstream(context, unit, "func.func(convert-linalg-to-loops)"));
+  vector_rows_cast(c->scratch, (MlirOperation){unit});
   TRY(schedule_run(c, (MlirOperation){unit}, str_from(rows)));
   TRY(lower_tidy(context, unit));
   TRY(lower_upstream(context, unit, "expand-strided-metadata,lower-affine"));

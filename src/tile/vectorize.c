@@ -11,6 +11,7 @@
 #include "tile/row_copies.h"
 #include "tile/schedule.h"
 #include "tile/term_groups.h"
+#include "tile/vector_rows.h"
 
 // Products are recognized first, as folding of unit dims hides them. Slices of memory are folded into the accesses
 // before sums are hoisted: two accesses are one place where indices are.
@@ -30,7 +31,7 @@ static const char lowering[] =
     "  transform.apply_patterns.vector.lower_outerproduct\n"
     "  transform.apply_patterns.vector.lower_multi_reduction lowering_strategy = \"innerreduction\"\n"
     "  transform.apply_patterns.vector.lower_broadcast\n"
-    "  transform.apply_patterns.vector.lower_transpose lowering_strategy = \"shuffle_1d\"\n"
+    "  transform.apply_patterns.vector.lower_transpose lowering_strategy = \"shuffle_16x16\"\n"
     "} : !transform.any_op\n";
 
 // Sums that a loop carries through memory stay in registers. What else the loop does to that memory is not seen.
@@ -192,6 +193,7 @@ static heddle_status run(pass_context *context, void *unit) {
   heddle_status_free(ir_diagnostics(c->context, HEDDLE_INTERNAL, "cannot vectorize"));
   TRY(schedule_run(c, module, str_from(recognition)));
   TRY(lower_tidy(context, unit));
+  vector_rows_reduce(c->scratch, module);
   TRY(schedule_run(c, module, str_from(lowering)));
   TRY(lower_tidy(context, unit));
   if (may_hoist(c->scratch, module)) TRY(schedule_run(c, module, str_from(hoisting)));
