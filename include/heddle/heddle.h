@@ -68,6 +68,12 @@ typedef struct heddle_compile_options {
   // one. HEDDLE_INVALID for a name that is none, and for a saved program of another; HEDDLE_DEVICE_FAILED where there
   // is no such device. Sizes declared as `?` need `parameters` or `specializes` on a device. Not needed after the call.
   const char *platform;
+  // The device of the platform that runs the program: its number in heddle_platform_devices, or a part of its name;
+  // null: the platform chooses. HEDDLE_DEVICE_FAILED where it has none of that name. Not needed after the call.
+  const char *device;
+  // On how many streams, or queues, of a device thunks run that nothing ties together, up to 16: 0: as many as the
+  // device has, 1: all run in order, on the CPU, too. A saved program has its own.
+  int streams;
 } heddle_compile_options;
 
 #define HEDDLE_COMPILE_OPTIONS_INIT HEDDLE_INIT(heddle_compile_options)

@@ -76,6 +76,9 @@ typedef struct heddle_load_options {
   bool trusts_checksums;  // do not look whether the file is damaged, for which all of it is read
   // The code to take where a file has several: "x86-64-v3", …; null: the one that uses most of what this machine has.
   const char *level;
+  // The device of the program's platform that runs it: its number in heddle_platform_devices, or a part of its name;
+  // null: the platform chooses. Not needed after the call.
+  const char *device;
 } heddle_load_options;
 
 #define HEDDLE_LOAD_OPTIONS_INIT HEDDLE_INIT(heddle_load_options)

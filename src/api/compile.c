@@ -162,7 +162,7 @@ static heddle_status make_program(compilation *c) {
 }
 
 // Native code becomes this process's; what the simulator executes is its own.
-static heddle_status link_kernels(arena *a, compiled *c, int64_t shared_limit, bool is_simulated) {
+static heddle_status link_kernels(arena *a, compiled *c, const compile_options *o, int64_t shared_limit) {
   const int count = c->program.kernel_count;
   kernel_fn *entries = arena_array(a, kernel_fn, count);
   str *objects = arena_array(a, str, count);
@@ -180,13 +180,14 @@ static heddle_status link_kernels(arena *a, compiled *c, int64_t shared_limit, b
     if (c->images[i].format == IMAGE_ELF) entries[i] = (kernel_fn)addresses[--native];
   c->entries = entries;
   if (c->is_open) return status_ok();
-  TRY(executable_create(&c->program, entries, c->threads, &c->executable));
-  return is_simulated ? simulation_link(&c->program, shared_limit, &c->simulator, c->executable) : status_ok();
+  const executable_options options = {.threads = c->threads, .device = o->device};
+  TRY(executable_create(&c->program, entries, &options, &c->executable));
+  return o->simulate ? simulation_link(&c->program, shared_limit, &c->simulator, c->executable) : status_ok();
 }
 
 static heddle_status link_guarded(void *argument) {
   const compilation *c = argument;
-  return link_kernels(c->arena, c->out, c->target.shared_bytes, c->options->simulate);
+  return link_kernels(c->arena, c->out, c->options, c->target.shared_bytes);
 }
 
 static void end_linking(void *argument, bool is_torn) {

@@ -42,6 +42,7 @@ typedef struct compile_options {
   const kept_fusions_report *keep_fusions;  // fusions of the program stay as they are; null: they are formed anew
   const pass *const *hlo_passes;            // these HLO passes, which end with null; null: the pipeline
   int streams;                              // program.streams
+  const char *device;                       // executable_options
   memory_limit limit;                       // that the program keeps to while it runs; none: it takes what is fastest
   text *tiling;                             // what was tiled to keep to the limit; may be null
   pass_control *control;                    // who watches the passes over HLO and MLIR, and how many run; may be null

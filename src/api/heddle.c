@@ -99,7 +99,9 @@ static heddle_status compile(void *argument) {
   const heddle_compile_options *given = c->options;
   p->arena = arena_create();
   const char *file = arena_strdup(p->arena, c->name, strlen(c->name));
-  p->options = (compile_options){.exact = given->exact, .threads = given->threads, .specializes = given->specializes};
+  p->options = (compile_options){
+      .exact = given->exact, .threads = given->threads, .specializes = given->specializes, .streams = given->streams};
+  if (given->device) p->options.device = arena_strdup(p->arena, given->device, strlen(given->device));
   TRY(choose_platform(given->platform, &p->options));
   compile_options options = p->options;
   if (given->progress) options.progress = (compile_progress){tell_progress, (void *)given};
@@ -150,6 +152,9 @@ static heddle_status compile_guarded(compilation *c, const heddle_compile_option
   if (taken.threads < 0 || taken.threads > POOL_THREADS_MAX)
     return status_error(HEDDLE_INVALID, "heddle_compile: found %d threads, wanted 0 to %d", taken.threads,
                         POOL_THREADS_MAX);
+  if (taken.streams < 0 || taken.streams > PROGRAM_MOST_STREAMS)
+    return status_error(HEDDLE_INVALID, "heddle_compile: found %d streams, wanted 0 to %d", taken.streams,
+                        PROGRAM_MOST_STREAMS);
   compiled_program *p = calloc(1, sizeof *p);
   if (!p) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a program");
   c->program = p;
@@ -195,7 +200,8 @@ static heddle_status load(const char *path, str bytes, const heddle_compile_opti
   heddle_compile_options taken;
   if (!out) return status_error(HEDDLE_INVALID, "heddle_compile: found null for the place of the program");
   TRY(sized_struct_take("heddle_compile_options", options, &taken, sizeof taken));
-  const heddle_load_options loading = {HEDDLE_SIZED(heddle_load_options), .threads = taken.threads};
+  const heddle_load_options loading = {HEDDLE_SIZED(heddle_load_options), .threads = taken.threads,
+                                       .device = taken.device};
   TRY(path ? heddle_program_load(path, &loading, out)
            : heddle_program_load_memory(bytes.data, bytes.size, &loading, out));
   compilation c = {.program = (compiled_program *)*out, .options = &taken};

@@ -482,8 +482,10 @@ static void drop_instance(open_instance *x) {
 }
 
 open_instances *open_compile_instances(const compiled *code) {
-  open_instances_source source = {
-      .program = &code->program, .entries = code->entries, .threads = code->threads, .buffers = code->buffers};
+  open_instances_source source = {.program = &code->program,
+                                  .entries = code->entries,
+                                  .options = {.threads = code->threads},
+                                  .buffers = code->buffers};
   if (code->symbols) {
     source.make = make_instance;
     source.drop = drop_instance;
@@ -536,7 +538,7 @@ heddle_status open_compile(arena *a, const char *file, str source, const import_
     return describe(&o, out);
   }
   const target_description target = compile_target(options);
-  if (target.has_grid && options->runs)
+  if (target.has_grid)
     return status_error(
         HEDDLE_UNIMPLEMENTED,
         "programs are compiled for all sizes at once for CPUs alone: for %s, give the sizes, or compile "

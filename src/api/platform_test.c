@@ -286,6 +286,44 @@ static void check_saved(target_kind target, const char *own, const char *other) 
   text_free(&file);
 }
 
+// A device by its number or its name, and streams.
+static void test_devices(void **state) {
+  (void)state;
+  heddle_program *p;
+  heddle_compile_options options = {HEDDLE_SIZED(heddle_compile_options), .device = "0"};
+  testing_expect(heddle_compile(source, strlen(source), "test.hlo", &options, &p), HEDDLE_INVALID,
+                 "found the device 0, but the program is for the platform cpu");
+  options.device = NULL;
+  options.streams = 17;
+  testing_expect(heddle_compile(source, strlen(source), "test.hlo", &options, &p), HEDDLE_INVALID,
+                 "found 17 streams, wanted 0 to 16");
+  need_device();
+  static outcome wanted, found;
+  p = made_for(source, "cpu");
+  testing_expect(run(p, &wanted), HEDDLE_OK, "");
+  heddle_program_free(p);
+  options.platform = "vulkan";
+  options.streams = 3;
+  options.device = "0";
+  testing_expect(heddle_compile(source, strlen(source), "test.hlo", &options, &p), HEDDLE_OK, "");
+  testing_expect(run(p, &found), HEDDLE_OK, "");
+  assert_memory_equal(&found, &wanted, sizeof wanted);
+  heddle_program_free(p);
+  options.device = "no such device";
+  testing_expect(heddle_compile(source, strlen(source), "test.hlo", &options, &p), HEDDLE_DEVICE_FAILED,
+                 "no Vulkan device called no such device");
+  text file = {0};
+  save(TARGET_VULKAN, &file);
+  heddle_load_options loading = {HEDDLE_SIZED(heddle_load_options), .device = "99"};
+  testing_expect(heddle_program_load_memory(file.data, file.size, &loading, &p), HEDDLE_DEVICE_FAILED, "called 99");
+  loading.device = "0";
+  testing_expect(heddle_program_load_memory(file.data, file.size, &loading, &p), HEDDLE_OK, "");
+  testing_expect(run(p, &found), HEDDLE_OK, "");
+  assert_memory_equal(&found, &wanted, sizeof wanted);
+  heddle_program_free(p);
+  text_free(&file);
+}
+
 static void test_saved_for_host(void **state) {
   (void)state;
   check_saved(TARGET_CPU, "cpu", "vulkan");
@@ -299,15 +337,11 @@ static void test_saved_for_device(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_names),
-      cmocka_unit_test(test_no_device),
-      cmocka_unit_test(test_older_header),
-      cmocka_unit_test(test_saved_for_host),
-      cmocka_unit_test(test_saved_for_device),
-      cmocka_unit_test(test_same_results),
-      cmocka_unit_test(test_lhlo),
-      cmocka_unit_test(test_stages),
-      cmocka_unit_test(test_open_sizes),
+      cmocka_unit_test(test_names),          cmocka_unit_test(test_no_device),
+      cmocka_unit_test(test_older_header),   cmocka_unit_test(test_devices),
+      cmocka_unit_test(test_saved_for_host), cmocka_unit_test(test_saved_for_device),
+      cmocka_unit_test(test_same_results),   cmocka_unit_test(test_lhlo),
+      cmocka_unit_test(test_stages),         cmocka_unit_test(test_open_sizes),
       cmocka_unit_test(test_fork),
   };
   return cmocka_run_group_tests_name("api/platform", tests, fill, NULL);

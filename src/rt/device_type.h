@@ -30,7 +30,8 @@ typedef struct device_type {
   // A line for each device there is: "vulkan 0: NAME, …". Fails where there is none.
   heddle_status (*list)(text *out);
   // Makes the program's kernels and constants ready, once; `loaded` is what the calls below take.
-  heddle_status (*load)(const program *p, void **loaded);
+  // `device` says on which device: its number or a part of its name; null: any.
+  heddle_status (*load)(const program *p, const char *device, void **loaded);
   // How many streams the program runs on, which may have asked for so many (program.streams).
   int (*streams)(const void *loaded);
   void (*unload)(void *loaded);  // all frames must be gone

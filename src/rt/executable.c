@@ -30,6 +30,7 @@ static bool has_messages(const program_sequence *s) {
 typedef struct preparation {
   executable *executable;
   const kernel_fn *entries;
+  const executable_options *options;
 } preparation;
 
 static heddle_status prepare(void *argument) {
@@ -41,7 +42,7 @@ static heddle_status prepare(void *argument) {
   for (int i = 0; i < p->kernel_count; i++) entries[i] = made->entries[i];
   e->context.entries = entries;
   const device_type *device = e->context.device = device_types[p->device];
-  heddle_status s = device ? device->load(p, &e->context.loaded) : status_ok();
+  heddle_status s = device ? device->load(p, made->options->device, &e->context.loaded) : status_ok();
   if (status_is_ok(s) && device) e->context.streams = device->streams(e->context.loaded);
   e->context.batch_count = &e->frames.batch_count;
   if (status_is_ok(s)) s = sequence_create(a, &e->context, &p->entry, &e->entry);
@@ -58,17 +59,21 @@ static void drop(void *argument, bool is_torn) {
   free(made->executable);
 }
 
-heddle_status executable_create(const program *p, const kernel_fn *entries, int threads, executable **out) {
+heddle_status executable_create(const program *p, const kernel_fn *entries, const executable_options *options,
+                                executable **out) {
   *out = NULL;
   TRY(program_check(p));
   if (p->sizes.symbol_count)
     return status_error(HEDDLE_INVALID, "the program has open sizes: only what program_sizes_fill makes of it runs");
+  if (options->device && !device_types[p->device])
+    return status_error(HEDDLE_INVALID, "found the device %s, but the program is for the platform %s, which has one",
+                        options->device, target_kind_name(p->device));
   executable *e = calloc(1, sizeof *e);
   if (!e) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for an executable");
   e->context.program = p;
-  e->context.threads = threads < 1 ? 1 : threads;
+  e->context.threads = options->threads < 1 ? 1 : options->threads;
   e->has_messages = has_messages(&p->entry);
-  preparation made = {e, entries};
+  preparation made = {e, entries, options};
   heddle_status s = guard_clean_up(prepare, drop, &made);
   if (!status_is_ok(s)) {
     executable_destroy(e);

@@ -13,10 +13,16 @@ typedef struct executable {
   frame_pool frames;
 } executable;
 
-// Prepares `p` for at most `threads` threads. The program must outlive the executable; `entries` (p->kernel_count of
+typedef struct executable_options {
+  int threads;         // that a run may use, at most
+  const char *device;  // of the program's platform: its number or a part of its name; null: the platform chooses
+} executable_options;
+
+// Prepares `p`. The program must outlive the executable; `entries` (p->kernel_count of
 // them; null where a launcher starts the kernel) are copied. Fails with HEDDLE_INVALID for a program that contradicts
 // itself, HEDDLE_UNIMPLEMENTED for a thunk this build cannot run. The results of a run do not depend on `threads`.
-heddle_status executable_create(const program *p, const kernel_fn *entries, int threads, executable **out);
+heddle_status executable_create(const program *p, const kernel_fn *entries, const executable_options *options,
+                                executable **out);
 void executable_destroy(executable *e);  // null is allowed
 
 // Who starts kernels on a grid, for programs of devices that have one. Set before the first run; without it a run fails

@@ -68,7 +68,7 @@ static heddle_status fill(void *argument) {
   if (from->make) return from->make(from->user, x->symbols, x);
   x->callable.program = program_sizes_fill(x->arena, from->program, x->symbols);
   x->callable.buffers = from->buffers;
-  return executable_create(x->callable.program, from->entries, from->threads, &x->callable.executable);
+  return executable_create(x->callable.program, from->entries, &from->options, &x->callable.executable);
 }
 
 static void drop(void *argument, bool is_torn) {

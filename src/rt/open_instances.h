@@ -23,7 +23,7 @@ typedef struct open_instance {
 typedef struct open_instances_source {
   const program *program;    // for open sizes; checked
   const kernel_fn *entries;  // of its kernels
-  int threads;
+  executable_options options;
   buffer_cache *buffers;
   // Makes an instance otherwise than by filling in the program's numbers; null: so. Its arena and its symbols are
   // there, `callable` and `made` are filled in. `drop` gives back what the arena does not hold, also after an error.

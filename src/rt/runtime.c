@@ -65,8 +65,10 @@ static heddle_status take_options(const heddle_load_options *given, heddle_progr
   TRY(sized_struct_take("heddle_load_options", given, &taken, sizeof taken));
   if (taken.threads < 0 || taken.threads > POOL_THREADS_MAX)
     return status_error(HEDDLE_INVALID, "found %d threads, wanted 0 to %d", taken.threads, POOL_THREADS_MAX);
-  *options = (saved_program_options){
-      .trusts_checksums = taken.trusts_checksums, .threads = taken.threads, .level = taken.level};
+  *options = (saved_program_options){.trusts_checksums = taken.trusts_checksums,
+                                     .threads = taken.threads,
+                                     .level = taken.level,
+                                     .device = taken.device};
   return status_ok();
 }
 

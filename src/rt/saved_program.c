@@ -165,13 +165,15 @@ static heddle_status open_bytes(void *argument) {
   TRY(choose_plan(p));
   kernel_fn *entries = arena_array(p->arena, kernel_fn, made->kernel_count);
   TRY(link_kernels(p, entries));
-  const int threads = o->options->threads > 0 ? o->options->threads : pool_default_threads();
-  if (!made->sizes.symbol_count) TRY(executable_create(made, entries, threads, &p->callable.executable));
+  const char *device = o->options->device;
+  const executable_options options = {.threads = o->options->threads > 0 ? o->options->threads : pool_default_threads(),
+                                      .device = device ? arena_strdup(p->arena, device, strlen(device)) : NULL};
+  if (!made->sizes.symbol_count) TRY(executable_create(made, entries, &options, &p->callable.executable));
   p->callable.program = made;
   p->callable.buffers = buffer_cache_create();
   if (!p->callable.buffers) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for the buffer cache");
   if (!made->sizes.symbol_count) return status_ok();
-  p->instances = open_instances_create(&(open_instances_source){made, entries, threads, p->callable.buffers});
+  p->instances = open_instances_create(&(open_instances_source){made, entries, options, p->callable.buffers});
   return p->instances ? status_ok() : status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a program's sizes");
 }
 

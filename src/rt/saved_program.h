@@ -10,6 +10,7 @@ typedef struct saved_program saved_program;
 typedef struct saved_program_options {
   bool trusts_checksums;  // program_file_options
   int threads;            // of a run; 0 = all cores
+  const char *device;     // executable_options
   const char *level;      // the code to take, by its name; null: the one for the most features that this machine has
 } saved_program_options;
 

@@ -19,6 +19,7 @@ typedef struct testing_program {
   VEC(program_slice) slices;
   VEC(program_kernel) kernels;
   VEC(kernel_fn) entries;
+  const char *device;  // that it runs on; null: whichever there is
 } testing_program;
 
 static inline testing_program testing_start(void) {
@@ -113,7 +114,7 @@ static inline heddle_status testing_create(testing_program *h, program_sequence 
   p->slices = h->slices.data;
   p->kernel_count = h->kernels.size;
   p->kernels = h->kernels.data;
-  return executable_create(p, h->entries.data, threads, out);
+  return executable_create(p, h->entries.data, &(executable_options){.threads = threads, .device = h->device}, out);
 }
 
 // An array over a whole slice; dims are copied.

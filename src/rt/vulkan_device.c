@@ -238,7 +238,7 @@ static int worth_of(VkPhysicalDeviceType type) {
 }
 
 static bool is_wanted(const char *wanted, uint32_t number, const char *name) {
-  if (!wanted || !*wanted) return true;
+  if (!*wanted) return true;
   char *end;
   const unsigned long asked = strtoul(wanted, &end, 10);
   return *end ? strcasestr(name, wanted) != NULL : asked == number;
@@ -248,7 +248,7 @@ static heddle_status choose(const vulkan_device *d, candidate *best, feature_cha
   VkPhysicalDevice devices[MOST_DEVICES];
   uint32_t count;
   TRY(find_devices(d, &count, devices));
-  const char *wanted = getenv("HEDDLE_VULKAN_DEVICE"), *memory = getenv("HEDDLE_VULKAN_MEMORY");
+  const char *wanted = d->asked, *memory = getenv("HEDDLE_VULKAN_MEMORY");
   if (memory && *memory && strcmp(memory, "apart") != 0 && strcmp(memory, "shared") != 0)
     return status_error(HEDDLE_INVALID, "HEDDLE_VULKAN_MEMORY: found %s, wanted shared or apart", memory);
   int most = -1;
@@ -266,7 +266,7 @@ static heddle_status choose(const vulkan_device *d, candidate *best, feature_cha
   }
   if (status_is_ok(s) && most < 0)
     s = status_error(HEDDLE_DEVICE_FAILED, "there is no Vulkan device%s%s that can run kernels%s",
-                     wanted && *wanted ? " called " : "", wanted ? wanted : "", text_cstr(&lacks));
+                     *wanted ? " called " : "", wanted, text_cstr(&lacks));
   text_free(&lacks);
   if (!status_is_ok(s)) return s;
   return examine(&d->f, best, features);  // its structures point at each other
@@ -329,18 +329,22 @@ static void close_device(vulkan_device *d) {
   if (d->device && d->f.DestroyDevice && !d->is_abandoned) d->f.DestroyDevice(d->device, NULL);
   if (d->instance && d->f.DestroyInstance && !d->is_abandoned) d->f.DestroyInstance(d->instance, NULL);
   for (int k = 0; k < d->queue_count; k++) pthread_mutex_destroy(&d->queues[k].lock);
+  free(d->asked);
   free(d);
 }
 
 static struct {
   lock lock;
-  vulkan_device *device;
-  int references;
-} shared = {.lock = LOCK_INITIALIZER};
+  vulkan_device *first;
+} open_now = {.lock = LOCK_INITIALIZER};
 
-static heddle_status create(vulkan_device **out) {
+static heddle_status create(const char *asked, vulkan_device **out) {
   vulkan_device *d = calloc(1, sizeof *d);
-  if (!d) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a Vulkan device");
+  if (d) d->asked = strdup(asked);
+  if (!d || !d->asked) {
+    free(d);
+    return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a Vulkan device");
+  }
   d->process = getpid();
   heddle_status s = open_device(d);
   if (status_is_ok(s)) *out = d;
@@ -359,27 +363,43 @@ heddle_status vulkan_device_check(const vulkan_device *d) {
                          : status_ok();
 }
 
-heddle_status vulkan_device_open(vulkan_device **out) {
-  *out = NULL;
-  lock_take(&shared.lock);
-  heddle_status s = shared.device ? vulkan_device_check(shared.device) : create(&shared.device);
-  if (status_is_ok(s)) {
-    shared.references++;
-    *out = shared.device;
+// The one that was opened as that is taken; two names of one device open it twice.
+static heddle_status find_or_open(const char *asked, vulkan_device **out) {
+  vulkan_device *d = open_now.first;
+  if (d && is_parents(d)) return vulkan_device_check(d);
+  while (d && strcmp(d->asked, asked) != 0) d = d->next;
+  if (d) {
+    TRY(vulkan_device_check(d));
+  } else {
+    TRY(create(asked, &d));
+    d->next = open_now.first;
+    open_now.first = d;
   }
-  lock_give(&shared.lock);
+  d->references++;
+  *out = d;
+  return status_ok();
+}
+
+heddle_status vulkan_device_open(const char *wanted, vulkan_device **out) {
+  if (!wanted) wanted = getenv("HEDDLE_VULKAN_DEVICE");
+  *out = NULL;
+  lock_take(&open_now.lock);
+  heddle_status s = find_or_open(wanted ? wanted : "", out);
+  lock_give(&open_now.lock);
   return s;
 }
 
 void vulkan_device_close(vulkan_device *d) {
   if (!d || is_parents(d)) return;
-  lock_take(&shared.lock);
-  const bool is_last = --shared.references == 0;
-  if (is_last) {
-    shared.device = NULL;
+  lock_take(&open_now.lock);
+  const bool is_last = --d->references == 0;
+  for (vulkan_device **at = &open_now.first; is_last && *at; at = &(*at)->next) {
+    if (*at != d) continue;
+    *at = d->next;
     close_device(d);
+    break;
   }
-  lock_give(&shared.lock);
+  lock_give(&open_now.lock);
 }
 
 heddle_status vulkan_device_submit(vulkan_device *d, int stream, const VkSubmitInfo *info, VkFence fence) {
@@ -394,7 +414,7 @@ heddle_status vulkan_device_submit(vulkan_device *d, int stream, const VkSubmitI
 
 static heddle_status look(vulkan_device *d, uint32_t *count, candidate *out) {
   VkPhysicalDevice devices[MOST_DEVICES];
-  if (shared.device) TRY(vulkan_device_check(shared.device));
+  if (open_now.first) TRY(vulkan_device_check(open_now.first));
   TRY(create_instance(d));
   TRY(find_devices(d, count, devices));
   for (uint32_t k = 0; k < *count; k++) {
@@ -411,10 +431,10 @@ heddle_status vulkan_device_list(text *out) {
   uint32_t count = 0;
   vulkan_device *d = calloc(1, sizeof *d);
   if (!d) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a list of Vulkan devices");
-  lock_take(&shared.lock);
+  lock_take(&open_now.lock);
   heddle_status s = look(d, &count, found);
   close_device(d);
-  lock_give(&shared.lock);
+  lock_give(&open_now.lock);
   TRY(s);
   for (uint32_t k = 0; k < count; k++) {
     const candidate *c = &found[k];

@@ -1,4 +1,4 @@
-// The Vulkan device of this process: opened with the first program that needs it, closed with the last.
+// The Vulkan devices of this process: each opened with the first program that needs it, closed with the last.
 #ifndef HEDDLE_RT_VULKAN_DEVICE_H_
 #define HEDDLE_RT_VULKAN_DEVICE_H_
 
@@ -48,14 +48,17 @@ typedef struct vulkan_device {
   pid_t process;              // that opened it
   _Atomic bool is_abandoned;  // it was left while it may have been running
   char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
+  char *asked;  // what it was opened as
+  int references;
+  struct vulkan_device *next;  // that is open
 } vulkan_device;
 
-// Takes a reference to the device, which is opened if nobody has it: HEDDLE_DEVICE_FAILED where there is no driver or
-// no device that can run what Heddle compiles, with what each of those there are lacks. HEDDLE_VULKAN_DEVICE names a
-// device by its number or a part of its name; else a discrete one is preferred to an integrated one, and that to
-// software. HEDDLE_VULKAN_MEMORY ("shared", "apart") says which memory is used, whatever the device prefers.
-// Thread-safe.
-heddle_status vulkan_device_open(vulkan_device **out);
+// Takes a reference to a device, which is opened if nobody has it: HEDDLE_DEVICE_FAILED where there is no driver or no
+// device that can run what Heddle compiles, with what each of those there are lacks. `wanted`, or where that is null
+// HEDDLE_VULKAN_DEVICE, names it by its number or a part of its name; else a discrete one is preferred to an integrated
+// one, and that to software. HEDDLE_VULKAN_MEMORY ("shared", "apart") says which memory is used, whatever the device
+// prefers. Thread-safe.
+heddle_status vulkan_device_open(const char *wanted, vulkan_device **out);
 void vulkan_device_close(vulkan_device *d);  // null is allowed
 
 // Drivers have threads, locks and mapped memory, none of which a fork makes a second time. While a process has the

@@ -196,9 +196,9 @@ static void unload(void *loaded) {
 
 static heddle_status check(const void *loaded) { return vulkan_device_check(((const vulkan_program *)loaded)->device); }
 
-static heddle_status load(const program *p, void **out) {
+static heddle_status load(const program *p, const char *device, void **out) {
   vulkan_device *d;
-  TRY(vulkan_device_open(&d));
+  TRY(vulkan_device_open(device, &d));
   vulkan_program *v = calloc(1, sizeof *v);
   if (!v) {
     vulkan_device_close(d);

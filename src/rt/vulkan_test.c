@@ -724,6 +724,29 @@ static void test_memory_apart(void **state) {
   testing_end(&h);
 }
 
+// A device by its number, by a part of its name, and both at a time, which are two.
+static void test_devices(void **state) {
+  (void)state;
+  testing_program h = testing_start();
+  const program_sequence entry = build(&h, plain, sizeof plain);
+  static const char *const names[] = {"0", "AK", NULL};
+  executable *e[3];
+  int32_t given[COUNT] = {0}, found[COUNT];
+  for (int k = 0; k < 3; k++) {
+    h.device = names[k];
+    testing_check(testing_create(&h, entry, 1, &e[k]));
+    testing_check(executable_run(e[k], (void *[]){given}, (void *[]){found}));
+  }
+  for (int k = 0; k < 3; k++) executable_destroy(e[k]);
+  assert_int_equal(fake.live, 0);
+  h.device = "1";
+  testing_check_error(testing_create(&h, entry, 1, &e[0]), HEDDLE_DEVICE_FAILED, "no Vulkan device called 1 that");
+  h.device = "true";
+  testing_check_error(testing_create(&h, entry, 1, &e[0]), HEDDLE_DEVICE_FAILED, "no Vulkan device called true that");
+  assert_int_equal(fake.live, 0);
+  testing_end(&h);
+}
+
 // Two chains on two queues, which one kernel joins: result = parameter + 4 by the longer one.
 static void test_queues(void **state) {
   (void)state;
@@ -936,6 +959,7 @@ int main(void) {
       cmocka_unit_test(test_fork),
       cmocka_unit_test(test_failing_calls_with_fences),
       cmocka_unit_test(test_waiting_in_vain),
+      cmocka_unit_test(test_devices),
       cmocka_unit_test(test_queues),
       cmocka_unit_test(test_memory_apart),
       cmocka_unit_test(test_pipelines_are_kept),

@@ -21,12 +21,12 @@
 #include "tools/commands.h"
 #include "tools/cpu_flag.h"
 #include "tools/debug_compile.h"
+#include "tools/device_flags.h"
 #include "tools/execute.h"
 #include "tools/facts.h"
 #include "tools/memory_flag.h"
 #include "tools/pass_flags.h"
 #include "tools/progress_line.h"
-#include "tools/streams_flag.h"
 
 // What can be asked for, the suffix under which the compiler dumps it (null: not a dump), and the only target that has
 // it (null: all).
@@ -169,7 +169,7 @@ static heddle_status check_flags(void *argument) {
   TRY(find_machine(f));
   TRY(codegen_flag_take(f->codegen_name, &f->codegen));
   TRY(memory_flag_take(f->limit_text, &f->limit));
-  TRY(streams_flag_check(f->streams));
+  TRY(device_flags_check(f->streams));
   if (is_form(f, "saved")) TRY(take_levels(f));
   else TRY(cpu_flag_take(f->cpu, false));
   if (form->only && strcmp(form->only, f->target) != 0)

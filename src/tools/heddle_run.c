@@ -21,6 +21,7 @@
 #include "tools/commands.h"
 #include "tools/cpu_flag.h"
 #include "tools/debug_compile.h"
+#include "tools/device_flags.h"
 #include "tools/execute.h"
 #include "tools/facts.h"
 #include "tools/fake_arguments.h"
@@ -32,11 +33,10 @@
 #include "tools/pass_flags.h"
 #include "tools/progress_line.h"
 #include "tools/reading.h"
-#include "tools/streams_flag.h"
 
 typedef struct run_flags {
   flag_list inputs, expected, outputs, infeeds, sizes;
-  const char *platform, *cpu, *chip;
+  const char *platform, *device, *cpu, *chip;
   target_description gpu;  // that `chip` names
   const char *entry;
   const char *input_files, *expected_files;  // a folder or an archive each, or null
@@ -190,6 +190,7 @@ static heddle_status compile_options_of(run_flags *f, compile_options *out) {
                            .limit = f->limit,
                            .threads = f->threads,
                            .streams = f->streams,
+                           .device = f->device,
                            .control = pass_flags_open(&f->driver, f->time, true),
                            .progress = progress_line_make()};
   platform_compiles_for(f->on, &f->gpu, out);
@@ -424,7 +425,8 @@ static heddle_status run_saved(arena *a, const char *path, run_flags *f) {
     return status_error(HEDDLE_UNIMPLEMENTED, "saved programs run on the CPU as they are, without infeeds");
   const double start = log_seconds();
   const bool is_native = !f->cpu || strcmp(f->cpu, "native") == 0;
-  const saved_program_options options = {.threads = f->threads, .level = is_native ? NULL : f->cpu};
+  const saved_program_options options = {
+      .threads = f->threads, .device = f->device, .level = is_native ? NULL : f->cpu};
   saved_program *saved;
   TRY(saved_program_open(path, &options, &saved));
   timing t = {.times = {.stages = {{"load", log_seconds() - start}}, .count = 1}};
@@ -615,7 +617,7 @@ static heddle_status check_flags(void *argument) {
   TRY(pass_flags_check(&f->driver, PASS_FLAGS_HLO | PASS_FLAGS_MLIR));
   TRY(codegen_flag_take(f->codegen_name, &f->codegen));
   TRY(memory_flag_take(f->limit_text, &f->limit));
-  TRY(streams_flag_check(f->streams));
+  TRY(device_flags_check(f->streams));
   TRY(cpu_flag_take(f->cpu, true));
   TRY(status_context(nvptx_target(f->chip, &f->gpu), "in --chip=%s", f->chip));
   TRY(platform_from_name("platform", f->platform, &f->on));
@@ -658,7 +660,7 @@ static run_flags run_flags_default(void) {
       MEMORY_FLAG((f).limit_text),                                                                                     \
       {"cpu", FLAG_TEXT, &(f).cpu, CPU_FLAG_ARGUMENT, "the instruction set that code and libraries keep to (native)"}, \
       {"threads", FLAG_THREADS, &(f).threads, "N", "threads to run on (all cores)"}, STREAMS_FLAG((f).streams),        \
-      DEBUG_OPTIONS_FILE((f).debug), {"v", FLAG_SIZE, &(f).v, "LEVEL", "log level"}
+      DEVICE_FLAG((f).device), DEBUG_OPTIONS_FILE((f).debug), {"v", FLAG_SIZE, &(f).v, "LEVEL", "log level"}
 
 int command_run(int argc, char **argv) {
   run_flags f = run_flags_default();

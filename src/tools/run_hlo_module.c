@@ -15,6 +15,7 @@
 #include "tools/cpu_flag.h"
 #include "tools/debug_compile.h"
 #include "tools/default_bounds.h"
+#include "tools/device_flags.h"
 #include "tools/execute.h"
 #include "tools/fake_arguments.h"
 #include "tools/isolate.h"
@@ -23,7 +24,6 @@
 #include "tools/memory_flag.h"
 #include "tools/module_format.h"
 #include "tools/pass_flags.h"
-#include "tools/streams_flag.h"
 
 enum { SEED = 42 };
 
@@ -33,7 +33,7 @@ static const double f32_bound = 1e-3;
 typedef struct runner {
   target_description gpu;  // that `chip` names
   const char *chip;
-  const char *platform, *reference, *cpu, *input_format, *input_literals, *output_literals;
+  const char *platform, *device, *reference, *cpu, *input_format, *input_literals, *output_literals;
   const char *codegen_name, *limit_text;
   target_codegen codegen;
   memory_limit limit;
@@ -180,6 +180,7 @@ static heddle_status compile_program(arena *a, const module *m, runner *r, compi
                              .simulate = r->on == PLATFORM_SIMULATOR,
                              .threads = r->threads,
                              .streams = r->streams,
+                             .device = r->device,
                              .control = pass_flags_open(&r->driver, r->time, true)};
   platform_compiles_for(r->on, &r->gpu, &options);
   hlo_dump_watch(&r->dump, options.control);
@@ -333,7 +334,7 @@ static heddle_status check_flags(void *argument) {
   TRY(status_context(nvptx_target(r->chip, &r->gpu), "in --chip=%s", r->chip));
   if (strcasecmp(r->reference, "default") == 0) r->reference = "Interpreter";
   TRY(platform_from_name("platform", r->platform, &r->on));
-  TRY(streams_flag_check(r->streams));
+  TRY(device_flags_check(r->streams));
   return r->reference[0] ? platform_from_name("reference_platform", r->reference, &r->reference_on) : status_ok();
 }
 
@@ -386,6 +387,7 @@ int main(int argc, char **argv) {
       {"cpu", FLAG_TEXT, &r.cpu, CPU_FLAG_ARGUMENT, "the instruction set that code and libraries keep to (native)"},
       {"threads", FLAG_THREADS, &r.threads, "N", "threads to run on (all cores)"},
       STREAMS_FLAG(r.streams),
+      DEVICE_FLAG(r.device),
       {"time", FLAG_BOOL, &r.time, NULL, "print the time of every stage and pass"},
       PASS_FLAGS(r.driver),
       {"show_bandwidth", FLAG_BOOL, &r.show_bandwidth, NULL, "compare the memory traffic with a plain copy's"},

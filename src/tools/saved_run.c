@@ -6,13 +6,14 @@
 #include "base/log.h"
 #include "prog/program_sizes.h"
 #include "rt/saved_program.h"
+#include "tools/device_flags.h"
 #include "tools/flags.h"
 #include "tools/plain_array.h"
 #include "tools/saved_facts.h"
 
 typedef struct run_flags {
   flag_list inputs, outputs;
-  const char *cpu, *sizes;
+  const char *cpu, *device, *sizes;
   int random;  // the seed of made-up arguments, or -1: they come from files
   int threads, repeat, v;
   bool trusts_checksums, print, info, time, json;
@@ -152,7 +153,7 @@ static heddle_status run_open(arena *a, const saved_program *saved, const run_fl
 static heddle_status run_path(arena *a, const char *path, const run_flags *f) {
   const double start = log_seconds();
   const saved_program_options options = {
-      .trusts_checksums = f->trusts_checksums, .threads = f->threads, .level = f->cpu};
+      .trusts_checksums = f->trusts_checksums, .threads = f->threads, .device = f->device, .level = f->cpu};
   saved_program *saved;
   TRY(saved_program_open(path, &options, &saved));
   if (f->time) fprintf(stderr, "load %.3f ms\n", (log_seconds() - start) * 1e3);
@@ -209,6 +210,7 @@ int main(int argc, char **argv) {
       {"repeat", FLAG_COUNT, &f.repeat, "N", "run so many times (1)"},
       {"time", FLAG_BOOL, &f.time, NULL, "print the time of loading and of the fastest run on standard error"},
       {"threads", FLAG_THREADS, &f.threads, "N", "threads to run on (all cores)"},
+      DEVICE_FLAG(f.device),
       {"cpu", FLAG_TEXT, &f.cpu, "LEVEL", "the code to take and the limit of the libraries (the best that runs)"},
       {"trust-checksums", FLAG_BOOL, &f.trusts_checksums, NULL, "do not look whether the file is damaged"},
       {"v", FLAG_SIZE, &f.v, "LEVEL", "log level"},
