@@ -17,13 +17,14 @@ static const bool has_form[HLO_OPCODE_COUNT] = {
     [HLO_REDUCE_WINDOW] = true, [HLO_REVERSE] = true,   [HLO_SLICE] = true,       [HLO_TRANSPOSE] = true,
 };
 
-// Elements as a vector of MLIR's types holds them: whole bytes, and none that only our emitters know.
+// Floats of a byte that MLIR has no type for.
+static bool is_code(dtype t) { return t == DTYPE_F8E3M4 || t == DTYPE_F8E8M0FNU; }
+
+// Elements as a vector of MLIR's types holds them: whole bytes.
 static bool has_vector_elements(const shape *s) {
   bool all = true;
   if (!shape_is_tuple(s))
-    return s->dtype == DTYPE_PRED ||
-           ((dtypes[s->dtype].class == CLASS_FLOAT ? dtypes[s->dtype].bits >= 16 : dtypes[s->dtype].bits >= 8) &&
-            shape_layout_is_default(s));
+    return s->dtype == DTYPE_PRED || (dtypes[s->dtype].bits >= 8 && !is_code(s->dtype) && shape_layout_is_default(s));
   for (int k = 0; k < s->tuple_size; k++) all &= has_vector_elements(s->elements[k]);
   return all;
 }

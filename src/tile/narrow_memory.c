@@ -1,4 +1,5 @@
-// iree-codegen-narrow-memory: accesses to floats of 16 bits become accesses to integers, whose bits are the floats'.
+// iree-codegen-narrow-memory: accesses to floats of 8 and 16 bits become accesses to integers, whose bits are the
+// floats'.
 //
 // Narrow floats are integers of their bits in arithmetic where a machine lacks them (lower/expand_float_ops.c). Memory
 // then has to be of integers too: its type is cast where it is accessed, which costs nothing, as the pointer behind it
@@ -8,14 +9,17 @@
 
 static bool is_narrow(MlirType t) {
   MlirType element = ir_element_type(t);
-  return mlirTypeIsAFloat(element) && ir_bit_width(element) == 16;
+  return mlirTypeIsAFloat(element) && ir_bit_width(element) <= 16;
 }
 
 // The same vector or scalar of integers.
-static MlirType as_integer(MlirContext context, MlirType t) { return ir_like(t, mlirIntegerTypeGet(context, 16)); }
+static MlirType as_integer(MlirContext context, MlirType t) {
+  return ir_like(t, mlirIntegerTypeGet(context, (unsigned)ir_bit_width(ir_element_type(t))));
+}
 
 static MlirType memory_of_integers(const ir_builder *b, MlirType memory) {
-  return mlirMemRefTypeGet(mlirIntegerTypeGet(b->context, 16), mlirShapedTypeGetRank(memory), ir_dims(b->arena, memory),
+  MlirType element = as_integer(b->context, ir_element_type(memory));
+  return mlirMemRefTypeGet(element, mlirShapedTypeGetRank(memory), ir_dims(b->arena, memory),
                            mlirMemRefTypeGetLayout(memory), mlirMemRefTypeGetMemorySpace(memory));
 }
 
@@ -61,7 +65,7 @@ static heddle_status run(pass_context *context, void *unit) {
 
 const pass tile_narrow_memory = {
     .name = "iree-codegen-narrow-memory",
-    .summary = "accesses to floats of 16 bits to accesses to integers",
+    .summary = "accesses to floats of 8 and 16 bits to accesses to integers",
     .order_reason = "once accesses are loads and stores of numbers and rows, before narrow floats are widened",
     .use = PASS_NEEDED,
     .run = run,
