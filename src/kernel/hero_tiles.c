@@ -197,10 +197,11 @@ bool hero_tiles_may_take(const computation *c, const target_description *target)
   return target->codegen == CODEGEN_TILES || (target->codegen == CODEGEN_CHOSEN && has_product);
 }
 
-// A product with a softmax, and what only converts or moves it.
+// A product with a softmax, and what only converts or moves it; its weights may be a second result.
 static bool is_attention(const computation *c) {
   online_softmax softmax;
   const instruction *i = c->root;
+  if (i->opcode == HLO_TUPLE && i->operand_count == 2) i = i->operands[0];
   while (i->opcode == HLO_TRANSPOSE || i->opcode == HLO_CONVERT) i = i->operands[0];
   return i->opcode == HLO_DOT && online_softmax_of(i, &softmax);
 }

@@ -206,6 +206,7 @@ static bool match(const instruction *weights, online_softmax *s) {
   while (step_back(&i, &s->key_dim)) continue;
   const instruction *divide = i->opcode == HLO_DIVIDE ? i : NULL;
   const int divided_dim = s->key_dim;
+  s->weights = i;
   if (divide) i = unmoved(divide->operands[0], &s->key_dim);
   s->exponential = i;
   if (i->opcode != HLO_EXPONENTIAL) return false;

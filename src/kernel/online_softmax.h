@@ -25,6 +25,7 @@ typedef struct online_softmax {
   const instruction *product;  // a dot
   int side;                    // its operand that the weights are
   int key_dim;                 // of the scores, and of all else that has their shape
+  const instruction *weights;  // the quotient, or the exponential
   const instruction *scores, *maximum, *exponential;
   const instruction *sum;  // null: the weights are the exponential
   // What makes of the two reductions what is subtracted and what divides, all that depends on one of them.

@@ -153,6 +153,47 @@ static void fill_for_each(arena *a, MlirOperation forall) {
   }
 }
 
+// Whether the value is there already where the operation stands, in whose block, or around it, it is made.
+static bool is_there(MlirValue v, MlirOperation op) {
+  MlirOperation made = ir_defining_op(v);
+  return ir_is_null(made) || !mlirBlockEqual(mlirOperationGetBlock(made), mlirOperationGetBlock(op)) ||
+         structured_stands_before(made, op);
+}
+
+// What becomes a part of a larger tensor is made in that part: fusion forgets it where nobody reads what was there.
+static void make_in_place(arena *a, MlirOperation insert) {
+  static const char *const kept[] = {"static_offsets", "static_sizes", "static_strides"};
+  MlirOperation op = ir_defining_op(ir_operand(insert, 0));
+  if (ir_is_null(op) || !tiling_is_structured(op) || mlirOperationGetNumResults(op) != 1) return;
+  const int output = tiling_output(op, 0), operands = (int)mlirOperationGetNumOperands(insert);
+  MlirOperation init = ir_defining_op(ir_operand(op, output));
+  MlirType type = ir_result_type(op, 0);
+  if (ir_is_null(init) || !ir_is(init, "tensor.empty")) return;
+  MlirValue *of = arena_array(a, MlirValue, operands);
+  bool are_there = true;
+  for (int k = 1; k < operands; k++) {
+    of[k - 1] = ir_operand(insert, k);
+    are_there &= is_there(of[k - 1], op);
+  }
+  if (!are_there) return;
+  ir_builder b = ir_builder_before(op, a);
+  MlirAttribute segments = ir_get(insert, "operandSegmentSizes");
+  int32_t counts[4] = {1};
+  for (int k = 1; k < 4; k++) counts[k] = mlirDenseI32ArrayGetElement(segments, k + 1);
+  MlirNamedAttribute attributes[4] = {
+      ir_named(b.context, "operandSegmentSizes", mlirDenseI32ArrayGet(b.context, 4, counts))};
+  for (int k = 0; k < 3; k++) attributes[1 + k] = ir_named(b.context, kept[k], ir_get(insert, kept[k]));
+  mlirOperationSetOperand(op, output, ir_value_with(&b, "tensor.extract_slice", type, operands - 1, of, 4, attributes));
+}
+
+static void make_parts_in_place(arena *a, MlirOperation forall) {
+  static const char *const inserts[] = {"tensor.insert_slice", "tensor.parallel_insert_slice"};
+  for (int n = 0; n < 2; n++) {
+    const ir_operations all = ir_collect(a, forall, inserts[n]);
+    for (int k = 0; k < all.size; k++) make_in_place(a, all.data[k]);
+  }
+}
+
 // All operations within are tiles already; what is left to do is to go through them by vectors.
 static heddle_status finish_tiles(arena *a, MlirOperation forall) {
   ir_operations all = ir_collect(a, forall, NULL);
@@ -165,6 +206,7 @@ static heddle_status finish_tiles(arena *a, MlirOperation forall) {
     put_lanes_second(all.data[k]);
   }
   fill_for_each(a, forall);
+  make_parts_in_place(a, forall);
   all = ir_collect(a, forall, NULL);
   for (int k = 0; k < all.size; k++) {
     if (!tiling_is_structured(all.data[k])) continue;

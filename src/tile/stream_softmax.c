@@ -28,6 +28,7 @@
 #include "tile/passes.h"
 #include "tile/stream_mask.h"
 #include "tile/stream_rows.h"
+#include "tile/stream_weights.h"
 #include "tile/turned.h"
 
 enum { ROWS_AT_ONCE = STREAM_TILES_INPUTS - 1 };  // of scores, for whose largest is looked; a power of two
@@ -89,12 +90,15 @@ static bool find_rows(stream *s, MlirValue exponentials) {
 // From the weights back to the exponential, and from that to the scores.
 static bool find_scores(stream *s) {
   MlirValue v = ir_operand(s->product, s->weights), exponentials = {NULL};
+  MlirOperation reader = s->product;
   s->of_scores = stream_tiles_frame(s, s->weights);
   while (!exponentials.ptr) {
     MlirOperation op = ir_defining_op(v);
+    if (!s->divisor.value.ptr) stream_weights_find(s, v, reader, &s->of_scores);
     if (!ir_is_null(op) && contains(s->arena, op, "arith.divf"))
       s->divisor = (stream_row){.value = ir_operand(op, 1), .frame = frame_of_operand(s, op, 1)};
     const MlirValue result = v;
+    reader = op;
     if (!step_back(s, op, &v)) return false;
     if (contains(s->arena, op, "math.exp")) exponentials = result;
   }
@@ -322,10 +326,10 @@ static state take_keys(stream *s, ir_builder *b, const stream_frames *f, MlirVal
 
 // exp(largest - what is subtracted), 0 or NaN without a score. That there is none is told by the sum, which is needed
 // so: exponentials that only the product read would be computed again for each feature (take_block).
-static MlirValue correction(stream *s, ir_builder *b, const stream_frames *f, MlirValue sums) {
+static MlirValue correction(const stream *s, ir_builder *b, const stream_frames *f, MlirValue subtracted) {
   const stream_tiles_input inputs[] = {{s->largest, f->rows},
-                                       {stream_rows_at(s, b, f, &s->subtracted), f->rows},
-                                       {sums, f->rows},
+                                       {subtracted, f->rows},
+                                       {s->sums, f->rows},
                                        {stream_tiles_empty(s, b, &f->rows, s->number), f->rows}};
   MlirValue x[4];
   ir_builder body;
@@ -350,33 +354,54 @@ static MlirValue without_none(const stream *s, ir_builder *body, MlirValue produ
   return ir_select(body, none, ir_float(body, s->number, NAN), product);
 }
 
-static MlirValue finished(stream *s, ir_builder *b, const stream_frames *f, state at, MlirValue onto) {
+// The place of the block's weights for all keys.
+static MlirValue of_all_keys(stream *s, ir_builder *b, MlirValue onto) {
+  const int64_t block = s->block[s->key];
+  s->block[s->key] = s->trips[s->key];
+  MlirValue place = stream_tiles_at(s, b, &s->of_returned, onto);
+  s->block[s->key] = block;
+  return place;
+}
+
+// What a block of queries gives: a tile of the result, and of the weights, if they are one.
+typedef struct block_results {
+  MlirValue product, weights;
+} block_results;
+
+static block_results finished(stream *s, ir_builder *b, const stream_frames *f, state at, MlirValue scores,
+                              const MlirValue *onto) {
   const bool is_divided = s->divisor.value.ptr != NULL, is_corrected = !s->subtracted.is_bare;
   s->largest = at.largest;
   s->sums = at.sums;
-  MlirValue by = at.sums;
+  MlirValue by = at.sums, subtracted = at.largest;
   if (is_corrected) {
-    by = correction(s, b, f, at.sums);
+    subtracted = stream_rows_at(s, b, f, &s->subtracted);
+    by = correction(s, b, f, subtracted);
     s->sums = corrected(s, b, f, at.sums, by);
   }
   MlirValue divisor = is_divided && !s->divisor.is_bare ? stream_rows_at(s, b, f, &s->divisor) : s->sums;
-  const stream_tiles_input inputs[] = {{at.product, f->product}, {divisor, f->rows}, {by, f->rows}, {onto, f->result}};
+  MlirValue place = stream_tiles_at(s, b, &f->result, onto[0]);
+  const stream_tiles_input inputs[] = {{at.product, f->product}, {divisor, f->rows}, {by, f->rows}, {place, f->result}};
   MlirValue x[4];
   ir_builder body;
   MlirOperation made = stream_tiles_begin(s, b, &f->result, 4, inputs, false, &body, x);
   MlirValue value = is_corrected ? ir_binary(&body, "arith.mulf", x[0], x[2]) : x[0];
   if (is_divided) value = ir_binary(&body, "arith.divf", value, x[1]);
   else if (!is_corrected) value = without_none(s, &body, value, x[1]);
-  MlirType wanted = ir_element_type(mlirValueGetType(onto));
+  MlirType wanted = ir_element_type(mlirValueGetType(onto[0]));
   const bool is_narrow = ir_bit_width(wanted) < ir_bit_width(s->number);
-  return stream_tiles_end(&body, made, is_narrow ? ir_cast(&body, "arith.truncf", wanted, value) : value);
+  block_results r = {
+      .product = stream_tiles_end(&body, made, is_narrow ? ir_cast(&body, "arith.truncf", wanted, value) : value)};
+  if (!ir_is_null(s->weights_store))
+    r.weights = stream_weights_tile(s, b, f, scores, subtracted, divisor, of_all_keys(s, b, onto[1]));
+  return r;
 }
 
 // --- the loop over blocks of queries
 
 // scf.forall over the batch, the queries in blocks. The last block begins so early that it is whole: what two blocks
 // have in common both compute, and to the same bits.
-static MlirOperation begin_forall(stream *s, ir_builder *b, MlirValue onto, ir_builder *body) {
+static MlirOperation begin_forall(stream *s, ir_builder *b, int result_count, const MlirValue *onto, ir_builder *body) {
   int64_t zeros[TILING_MAX_LOOPS] = {0}, ones[TILING_MAX_LOOPS], upper[TILING_MAX_LOOPS];
   int count = 0, loops[TILING_MAX_LOOPS];
   for (int k = 0; k < s->loops; k++) {
@@ -385,27 +410,27 @@ static MlirOperation begin_forall(stream *s, ir_builder *b, MlirValue onto, ir_b
     upper[count] = int64_ceil_div(s->trips[k], s->block[k]);
     loops[count++] = k;
   }
-  MlirType types[TILING_MAX_LOOPS + 1];
-  MlirLocation locations[TILING_MAX_LOOPS + 1];
-  for (int k = 0; k <= count; k++) {
-    types[k] = k < count ? mlirIndexTypeGet(s->context) : mlirValueGetType(onto);
+  MlirType types[TILING_MAX_LOOPS + 2];
+  MlirLocation locations[TILING_MAX_LOOPS + 2];
+  for (int k = 0; k < count + result_count; k++) {
+    types[k] = k < count ? mlirIndexTypeGet(s->context) : mlirValueGetType(onto[k - count]);
     locations[k] = b->location;
   }
-  MlirBlock block = mlirBlockCreate(count + 1, types, locations);
+  MlirBlock block = mlirBlockCreate(count + result_count, types, locations);
   MlirRegion region = mlirRegionCreate();
   mlirRegionAppendOwnedBlock(region, block);
   MlirNamedAttribute attributes[] = {
       ir_named(s->context, "staticLowerBound", mlirDenseI64ArrayGet(s->context, count, zeros)),
       ir_named(s->context, "staticUpperBound", mlirDenseI64ArrayGet(s->context, count, upper)),
       ir_named(s->context, "staticStep", mlirDenseI64ArrayGet(s->context, count, ones)),
-      ir_named(s->context, "operandSegmentSizes", mlirDenseI32ArrayGet(s->context, 4, (int32_t[]){0, 0, 0, 1})),
+      ir_named(s->context, "operandSegmentSizes",
+               mlirDenseI32ArrayGet(s->context, 4, (int32_t[]){0, 0, 0, result_count})),
   };
-  MlirType type = mlirValueGetType(onto);
   MlirOperation made = ir_build(b, (ir_op_state){.name = "scf.forall",
-                                                 .operand_count = 1,
-                                                 .operands = &onto,
-                                                 .result_count = 1,
-                                                 .results = &type,
+                                                 .operand_count = result_count,
+                                                 .operands = onto,
+                                                 .result_count = result_count,
+                                                 .results = &types[count],
                                                  .attribute_count = 4,
                                                  .attributes = attributes,
                                                  .region_count = 1,
@@ -424,13 +449,18 @@ static MlirOperation begin_forall(stream *s, ir_builder *b, MlirValue onto, ir_b
   return made;
 }
 
-static void end_forall(const stream *s, ir_builder *body, const stream_frame *result, MlirValue tile, MlirValue onto) {
+static void end_forall(stream *s, ir_builder *body, const stream_frame *result, block_results tiles,
+                       const MlirValue *onto) {
   MlirBlock block = mlirBlockCreate(0, NULL, NULL);
   MlirRegion region = mlirRegionCreate();
   mlirRegionAppendOwnedBlock(region, block);
   ir_build(body, (ir_op_state){.name = "scf.forall.in_parallel", .region_count = 1, .regions = &region});
   ir_builder in = ir_builder_at_end(s->context, block, s->arena);
-  stream_tiles_slice(s, &in, "tensor.parallel_insert_slice", result, (MlirValue[]){tile, onto}, 2, (MlirType){NULL});
+  const char *name = "tensor.parallel_insert_slice";
+  stream_tiles_slice(s, &in, name, result, (MlirValue[]){tiles.product, onto[0]}, 2, (MlirType){NULL});
+  if (ir_is_null(s->weights_store)) return;
+  s->block[s->key] = s->trips[s->key];
+  stream_tiles_slice(s, &in, name, &s->of_returned, (MlirValue[]){tiles.weights, onto[1]}, 2, (MlirType){NULL});
 }
 
 // The operation's result has the elements of its only input, converted or in another order of dims: *result, the
@@ -495,14 +525,16 @@ static MlirOperation stream_product(stream *s) {
       if (weights.loops[k] == f.scores.loops[d]) order[d] = k;
   turned_values anew = {0};
   MlirValue scores = turned(&anew, &b, s->scores, order);
-  MlirType type = mlirValueGetType(ir_result(last, 0));
-  MlirValue whole = ir_value(&b, "tensor.empty", type, 0, NULL);
-  MlirOperation forall = begin_forall(s, &b, whole, &body);
+  const int count = ir_is_null(s->weights_store) ? 1 : 2;
+  const MlirValue results[] = {ir_result(last, 0), count == 2 ? ir_operand(s->weights_store, 0) : (MlirValue){NULL}};
+  MlirValue whole[2], onto[2];
+  for (int k = 0; k < count; k++) whole[k] = ir_value(&b, "tensor.empty", mlirValueGetType(results[k]), 0, NULL);
+  MlirOperation forall = begin_forall(s, &b, count, whole, &body);
   MlirBlock block = ir_body(forall, 0);
-  MlirValue onto = mlirBlockGetArgument(block, mlirBlockGetNumArguments(block) - 1);
+  for (int k = 0; k < count; k++) onto[k] = mlirBlockGetArgument(block, mlirBlockGetNumArguments(block) - count + k);
   const state at = take_keys(s, &body, &f, scores);
-  MlirValue tile = finished(s, &body, &f, at, stream_tiles_at(s, &body, &f.result, onto));
-  end_forall(s, &body, &f.result, tile, onto);
+  end_forall(s, &body, &f.result, finished(s, &body, &f, at, scores, onto), onto);
+  if (count == 2) mlirOperationSetOperand(s->weights_store, 0, ir_result(forall, 1));
   MlirValue result = ir_result(forall, 0);
   ir_replace(last, &result);
   return forall;

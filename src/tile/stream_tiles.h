@@ -29,6 +29,8 @@ typedef struct stream {
   int weights;  // operand of the product; the other one are the values
   MlirValue scores;
   stream_frame of_scores;
+  MlirOperation weights_store;  // where the weights are a result, too; null: they are not
+  stream_frame of_returned;
   stream_row subtracted, divisor;  // a divisor without a value: the weights are the exponentials
   MlirValue largest, sums;         // of the block of queries that is being finished
   MlirType number;                 // of sums

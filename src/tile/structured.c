@@ -154,6 +154,13 @@ MlirOperation structured_slice(ir_builder *b, const char *name, const structured
                                    .attributes = attributes});
 }
 
+bool structured_stands_before(MlirOperation first, MlirOperation second) {
+  if (ir_is_null(first)) return true;
+  for (MlirOperation op = mlirOperationGetNextInBlock(first); !ir_is_null(op); op = mlirOperationGetNextInBlock(op))
+    if (mlirOperationEqual(op, second)) return true;
+  return false;
+}
+
 bool structured_narrow_empty(arena *a, MlirOperation slice) {
   MlirOperation source = ir_defining_op(ir_operand(slice, 0));
   MlirType type = ir_result_type(slice, 0);

@@ -46,6 +46,9 @@ MlirOperation structured_slice(ir_builder *b, const char *name, const structured
 // for the rest; the slice is erased. False, and it stays, if it is none or of a size that is not known.
 bool structured_narrow_empty(arena *a, MlirOperation slice);
 
+// Whether `first` stands before `second` in one block; what is no operation stands before all of them.
+bool structured_stands_before(MlirOperation first, MlirOperation second);
+
 // The attribute iterator_types.
 MlirAttribute structured_iterators(const ir_builder *b, int loop_count, const bool *is_reduction);
 

@@ -71,14 +71,6 @@ static bool has_one_use(MlirValue v) {
   return !mlirOpOperandIsNull(use) && mlirOpOperandIsNull(mlirOpOperandGetNextUse(use));
 }
 
-// Whether `first` stands before `second` in one block; what is no operation stands before all of them.
-static bool is_before(MlirOperation first, MlirOperation second) {
-  if (ir_is_null(first)) return true;
-  for (MlirOperation op = mlirOperationGetNextInBlock(first); !ir_is_null(op); op = mlirOperationGetNextInBlock(op))
-    if (mlirOperationEqual(op, second)) return true;
-  return false;
-}
-
 // What is put into a tensor grows there, too: the empty tensor that it comes from becomes that part.
 static void grow_part(arena *a, MlirOperation insert) {
   static const char *const kept[] = {"static_offsets", "static_sizes", "static_strides"};
@@ -91,7 +83,7 @@ static void grow_part(arena *a, MlirOperation insert) {
     MlirOperation before = ir_defining_op(v);
     if (ir_is_null(before)) return;
     if (!ir_is(before, "tensor.empty")) continue;
-    if (!is_before(ir_defining_op(whole), op)) return;
+    if (!structured_stands_before(ir_defining_op(whole), op)) return;
     ir_builder b = ir_builder_before(op, a);
     MlirNamedAttribute attributes[4] = {
         ir_named(b.context, "operandSegmentSizes", mlirDenseI32ArrayGet(b.context, 4, (int32_t[]){1, 0, 0, 0}))};
