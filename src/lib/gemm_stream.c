@@ -29,7 +29,7 @@ enum {
   ROWS = 13,                             // of a block
   LEAST_BLOCKS = 4,                      // during which a piece is copied
   PIECE = 48,                            // terms of a strip, of which two lie in the first-level cache with the rows
-  KEPT_PIECE = 128,                      // of a strip that is not copied
+  KEPT_PIECE = 192,                      // of a strip that is not copied
   TERMS = 64,                            // of a column
   COPIED = TERMS + 16,    // from one copied row to the next, so that rows keep out of each other's cache sets
   SLOT = 4,               // terms between which something is copied
@@ -164,12 +164,8 @@ AVX512 INLINE void copy_row(way w, ahead *a) {
   const int vectors = w == TERMS_COPIED ? TERMS / LANES : STRIP / LANES;
 #pragma GCC unroll 4
   for (int v = 0; v < vectors; v++) {
-    const char *line = (const char *)(a->fetched + v * LANES);
-    if (w == STRIPS_KEPT) {
-      _mm_prefetch(line, _MM_HINT_T0);
-      continue;
-    }
-    _mm_prefetch(line, _MM_HINT_T1);
+    _mm_prefetch((const char *)(a->fetched + v * LANES), _MM_HINT_T1);
+    if (w == STRIPS_KEPT) continue;
     _mm512_store_ps(a->to + v * LANES, _mm512_maskz_loadu_ps(a->masks[v], a->from + v * LANES));
   }
   a->fetched += vectors * LANES;
@@ -283,6 +279,7 @@ typedef struct walk {
   int64_t leading;
   units left;
   float *pieces[2], *sums;  // [strip][rows][STRIP]
+  float *totals;            // of a strip, [rows][STRIP]; null: blocks of terms are added up in the result
   float *result;
   int64_t result_leading;
 } walk;
@@ -333,15 +330,17 @@ static ahead ahead_of(const walk *w, const place *now, const place *next, float 
   return a;
 }
 
-// To the sums of the blocks before.
-AVX512 static void store_sums(const walk *w, const place *p, const float *sums) {
+// Of `count` rows, to the sums of the blocks before. Right behind the block that made them: the stores wait for lines
+// that lie far apart while the next rows are multiplied.
+AVX512 static void store_sums(const walk *w, const place *p, int64_t row, int64_t count, const float *sums) {
   const int64_t first = p->group + p->strip * STRIP;
-  for (int64_t r = 0; r < w->left.rows; r++)
+  for (int64_t r = row; r < row + count; r++)
     for (int v = 0; v < STRIP; v += LANES) {
       const __mmask16 mask = lanes(w->columns - first - v);
-      float *to = w->result + r * w->result_leading + first + v;
+      float *to = w->result + r * w->result_leading + first + v, *total = w->totals ? w->totals + r * STRIP + v : to;
       const __m512 x = _mm512_load_ps(sums + r * STRIP + v);
-      _mm512_mask_storeu_ps(to, mask, p->begin > 0 ? _mm512_add_ps(_mm512_maskz_loadu_ps(mask, to), x) : x);
+      _mm512_mask_storeu_ps(p->end < w->depth ? total : to, mask,
+                            p->begin > 0 ? _mm512_add_ps(_mm512_maskz_loadu_ps(mask, total), x) : x);
     }
 }
 
@@ -364,8 +363,10 @@ static void multiply_piece(const walk *w, way way, const place *p, int64_t terms
                      .sums = first->sums + row * STRIP,
                      .depth = terms,
                      .adds = p->depth > p->begin};
-    if (p->depth + terms >= p->end) fetch_results(w, p, row, count);
+    const bool is_last = p->depth + terms >= p->end;
+    if (is_last && (p->end >= w->depth || !w->totals)) fetch_results(w, p, row, count);
     multiply_block(count, way, &b, a);
+    if (is_last) store_sums(w, p, row, count, first->sums);
   }
   copy_rest(way, a);
 }
@@ -380,7 +381,6 @@ static void multiply_streamed_columns(const walk *w) {
     a = ahead_of(w, &now, &next, w->pieces[number ^ 1]);
     const block b = {.columns = w->pieces[number], .sums = w->sums + now.strip * w->left.rows * STRIP};
     multiply_piece(w, STRIPS_COPIED, &now, terms_of(&now), &b, &a);
-    if (now.depth + PIECE >= now.end) store_sums(w, &now, b.sums);
     now = next;
   }
 }
@@ -398,7 +398,6 @@ static void multiply_kept_columns(const walk *w) {
         ahead a = {.fetched = b.columns + terms * STRIP, .rows = terms};
         multiply_piece(w, STRIPS_KEPT, &p, terms, &b, &a);
       }
-      store_sums(w, &p, b.sums);
     }
 }
 
@@ -546,6 +545,7 @@ void gemm_stream_kept_product(const int64_t size[static 3], const gemm_stream_ti
   walk w = walk_of(size, tile, sums, false, packed);
   w.right = kept + tile->begin * STRIP;
   w.sums = room;
+  w.totals = room + size[0] * STRIP;
   multiply_kept_columns(&w);
 }
 #else
