@@ -33,6 +33,7 @@ typedef struct gemm_plan {
   bool copies_lhs, copies_rhs;  // tiles are widened or packed before they are multiplied
   bool is_streamed;             // by gemm_stream, `tile_rows` rows at a time
   const float *kept;            // by which the right side was packed beforehand; null: it was not
+  bool turns;                   // tiles are multiplied with their sides changed, and turned round where they go
   bool copies_sums;             // tiles of sums lie in scratch memory and are narrowed from there
   int64_t group;                // members of the batch that make a group
   gemm_strides lhs, rhs, result;
