@@ -46,9 +46,10 @@ static const tile_manner attempts[] = {{1.0, REACH_NEAR},  {1.0, REACH_NEAR},  {
                                        {1.5, REACH_NEAR}};
 enum { ATTEMPTS = sizeof attempts / sizeof *attempts };
 
-// What the loop of a name took more than was estimated, at its worst step: over all earlier attempts, and in this one.
+// What the loop of a name took more than was estimated, at its worst step: over all earlier attempts, and in this one;
+// and the last estimate, which has what was learned earlier in it.
 typedef struct loop_excess {
-  int64_t earlier, now;
+  int64_t earlier, now, estimated;
 } loop_excess;
 
 typedef struct supertiling {
@@ -143,18 +144,23 @@ typedef struct tile_try {
   tile_group group;
 } tile_try;
 
-// A loop that was made to fit and does not: when all begins anew its estimate is raised by that much.
+static loop_excess *excess_of(supertiling *t, str name) {
+  loop_excess *known = str_map_get(&t->excess, name);
+  if (known) return known;
+  known = arena_new(t->arena, loop_excess);
+  str_map_put(t->arena, &t->excess, name, known);
+  return known;
+}
+
+// A loop that was made to fit and does not: when all begins anew its estimate is raised by what it was too low.
 static void learn(supertiling *t, const plan_step *step) {
   const instruction *i = step->bottom ? step->bottom : step->op->source;
   const str *name = i ? ptr_map_get(&t->done, i) : NULL;
   if (!name && i) name = ptr_map_get(&t->done, i->parent);
   if (!name) return;
-  loop_excess *known = str_map_get(&t->excess, *name);
-  if (!known) {
-    known = arena_new(t->arena, loop_excess);
-    str_map_put(t->arena, &t->excess, *name, known);
-  }
-  known->now = int64_max(known->now, step->footprint_bytes - t->peaks.limit[MEMORY_DRAM]);
+  loop_excess *known = excess_of(t, *name);
+  const int64_t expected = int64_min(known->estimated, t->peaks.limit[MEMORY_DRAM]);
+  known->now = int64_max(known->now, step->footprint_bytes - expected);
 }
 
 // False if nothing was learned in the last attempt.
@@ -295,6 +301,7 @@ static heddle_status make_loop(supertiling *t, tile_search *s, tile_try *x) {
   arena *a = c->module->arena;
   str *name = arena_new(t->arena, str);
   *name = str_copy(t->arena, x->bottom->name);
+  excess_of(t, *name)->estimated = group->needed_bytes;
   if (body && group->fits) ptr_map_put(a, &t->done, body, name);
   for (int k = before; group->fits && k < c->instructions.size; k++)
     ptr_map_put(a, &t->done, c->instructions.data[k], name);

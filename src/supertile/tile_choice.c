@@ -155,22 +155,29 @@ static bool choose_dim(const probe *p, tile_group *best) {
   return true;
 }
 
+// The size of tile along the probe's dim that leaves least to a loop in the loop, or the largest that leaves room for it.
+static void choose_outer_size(const probe *p, int64_t *least, tile_group *out) {
+  const int64_t size = array_of(p->bottom)->dims[p->dim];
+  for (int64_t tile = (size + 1) / 2; tile > 0 && size > 1; tile /= 2) {
+    tile_group g;
+    try_tile(p, tile, &g);
+    if (g.members.size == 0 || g.least_bytes >= *least) continue;
+    *least = g.least_bytes;
+    *out = g;
+    if (*least <= p->budget->needed / 2) return;
+  }
+}
+
 // Where no tile along one dim fits, the loop's body is tiled again along another one. The dim is the one that leaves
-// least to that, and tiles are as large as leaves room for it.
+// least to that, and tiles are as large as leaves room for it; rows are kept if that leaves room, too.
 static bool choose_outer(tile_search *s, instruction *bottom, const tile_budget *budget, tile_group *out) {
-  const shape *array = array_of(bottom);
   int64_t least = INT64_MAX;
   probe p = {.search = s, .bottom = bottom, .budget = budget, .most_stored = MOST_STORED};
-  tile_group g;
-  for (p.dim = 0; p.dim < array->rank; p.dim++) {
-    for (int64_t tile = (array->dims[p.dim] + 1) / 2; tile > 0 && array->dims[p.dim] > 1; tile /= 2) {
-      try_tile(&p, tile, &g);
-      if (g.members.size == 0 || g.least_bytes >= least) continue;
-      least = g.least_bytes;
-      *out = g;
-      if (least <= budget->needed / 2) break;
-    }
+  for (int manner = 0; manner < 2 && (manner == 0 || least > budget->needed); manner++) {
+    s->may_carry = manner == 0;
+    for (p.dim = 0; p.dim < array_of(bottom)->rank; p.dim++) choose_outer_size(&p, &least, out);
   }
+  s->may_carry = false;
   return least < INT64_MAX && least <= budget->needed;
 }
 

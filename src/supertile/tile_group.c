@@ -10,7 +10,7 @@
 // What a loop takes beside arrays: the turn, its condition, places.
 enum { LOOP_BYTES = 16 };
 
-enum { MOST_MEMBERS = 50000, MOST_BORDERS = 8, MOST_AHEAD = 16 };
+enum { MOST_MEMBERS = 50000, MOST_BORDERS = 8, MOST_AHEAD = 16, MOST_BEHIND = 64 };
 
 void tile_search_number(tile_search *s, const computation *c) {
   instruction_list order = {0};
@@ -724,6 +724,44 @@ static void count_work(tile_group *g) {
   g->repeated = whole > 0 && tiled > whole ? tiled / whole : 1;
 }
 
+// What no step stores, the loop reads as an array that is made for it; turns beside the loop compute their parts of it
+// themselves, so that what it is made of lives on.
+static int64_t bytes_behind(const tile_search *s, const instruction *x) {
+  int64_t bytes = 0;
+  instruction_list work = {0};
+  ptr_map seen = {0};
+  vec_push(s->arena, &work, (instruction *)x);
+  for (int w = 0; w < work.size && w < MOST_BEHIND; w++) {
+    instruction *i = work.data[w];
+    const bool is_given = i->opcode == HLO_PARAMETER || i->opcode == HLO_CONSTANT || i->opcode == HLO_GET_TUPLE_ELEMENT;
+    if (is_given || ptr_map_has(&seen, i)) continue;
+    ptr_map_put(s->arena, &seen, i, i);
+    if (!plan_steps_stored(s->steps, i))
+      for (int k = 0; k < i->operand_count; k++) vec_push(s->arena, &work, i->operands[k]);
+    else if (w > 0 && plan_steps_is_temporary(s->steps, i)) bytes += whole_bytes(i);
+  }
+  return bytes;
+}
+
+// Whether turns stand beside the loop, in front of it or behind it.
+static bool has_lone_turns(const tile_group *g) {
+  return g->first_turn < g->inside.first || g->inside.last < g->turns - 1 || g->remainder > 0;
+}
+
+// Arrays outside that live all the while.
+static int64_t externals_bytes(const tile_search *s, const tile_group *g) {
+  int64_t bytes = 0;
+  for (int k = 0; k < g->externals.size; k++) {
+    const instruction *x = g->externals.data[k];
+    if (!plan_steps_is_temporary(s->steps, x) || x == g->taken_over) continue;
+    const instruction *made = x;
+    while (made->opcode == HLO_BITCAST) made = made->operands[0];
+    bytes += whole_bytes(x);
+    if (!plan_steps_stored(s->steps, made) && has_lone_turns(g)) bytes += bytes_behind(s, made);
+  }
+  return bytes;
+}
+
 void tile_group_estimate(tile_search *s, tile_group *g, int64_t across) {
   const int count = g->members.size;
   estimate e = {.search = s,
@@ -734,11 +772,7 @@ void tile_group_estimate(tile_search *s, tile_group *g, int64_t across) {
   add_operands(&e);
   walk_steps(&e);
   count_work(g);
-  int64_t whole = across + LOOP_BYTES;
-  for (int k = 0; k < g->externals.size; k++) {
-    const instruction *x = g->externals.data[k];
-    if (plan_steps_is_temporary(s->steps, x) && x != g->taken_over) whole += whole_bytes(x);
-  }
+  int64_t whole = across + LOOP_BYTES + externals_bytes(s, g);
   for (int k = 0; k < g->outputs.size; k++) {
     const instruction *x = g->outputs.data[k].instruction;
     if (plan_steps_is_temporary(s->steps, x)) whole += whole_bytes(x);
