@@ -39,11 +39,11 @@ typedef struct tile_manner {
 } tile_manner;
 
 // In the order in which they are tried; those with more than all come last, for estimates that are too high.
-static const tile_manner attempts[] = {{1.0, REACH_NEAR},  {1.0, REACH_NEAR},  {1.0, REACH_HARD},  {1.0, REACH_DEEP},
-                                       {1.0, REACH_NEAR},  {0.85, REACH_HARD}, {0.85, REACH_DEEP}, {0.85, REACH_NEAR},
-                                       {0.7, REACH_NEAR},  {0.7, REACH_DEEP},  {0.5, REACH_NEAR},  {0.35, REACH_NEAR},
-                                       {0.35, REACH_DEEP}, {0.2, REACH_NEAR},  {0.1, REACH_NEAR},  {1.15, REACH_NEAR},
-                                       {1.5, REACH_NEAR}};
+static const tile_manner attempts[] = {{1.0, REACH_NEAR},  {1.0, REACH_NEAR},  {1.0, REACH_NEAR},  {1.0, REACH_HARD},
+                                       {1.0, REACH_DEEP},  {1.0, REACH_NEAR},  {0.85, REACH_HARD}, {0.85, REACH_DEEP},
+                                       {0.85, REACH_NEAR}, {0.7, REACH_NEAR},  {0.7, REACH_DEEP},  {0.5, REACH_NEAR},
+                                       {0.35, REACH_NEAR}, {0.35, REACH_DEEP}, {0.2, REACH_NEAR},  {0.1, REACH_NEAR},
+                                       {1.15, REACH_NEAR}, {1.5, REACH_NEAR}};
 enum { ATTEMPTS = sizeof attempts / sizeof *attempts };
 
 // What the loop of a name took more than was estimated, at its worst step: over all earlier attempts, and in this one;
@@ -189,16 +189,21 @@ typedef struct known_choice {
   tile_group group;
 } known_choice;
 
-static bool try_bottom(supertiling *t, tile_search *s, double share, tile_try *x) {
+// A loop that ends at the bottom and computes `with`. Where the best one does not another is looked for.
+static bool try_bottom(supertiling *t, tile_search *s, double share, const instruction *with, tile_try *x) {
   known_choice *known = ptr_map_get(&t->choices, x->bottom);
+  const tile_budget budget = budget_of(t, share, x->bottom, x->step);
   if (!known) {
-    const tile_budget budget = budget_of(t, share, x->bottom, x->step);
     known = arena_new(s->arena, known_choice);
     known->is_found = tile_choice_find(s, x->bottom, &budget, &known->group);
     ptr_map_put(s->arena, &t->choices, x->bottom, known);
   }
   x->group = known->group;
-  return known->is_found;
+  if (!known->is_found || tile_choice_is_member(&known->group, with)) return known->is_found;
+  s->with = with;
+  const bool found = tile_choice_find(s, x->bottom, &budget, &x->group);
+  s->with = NULL;
+  return found;
 }
 
 static bool is_free(const supertiling *t, const tile_search *s, const instruction *i) {
@@ -209,13 +214,14 @@ static bool is_free(const supertiling *t, const tile_search *s, const instructio
 // A step whose operation cannot be made to fit alone may do so as a producer of what needs its result: what lives
 // beside it is then part of the loop, too.
 static bool find_group(supertiling *t, tile_search *s, double share, tile_try *out) {
-  bool found = try_bottom(t, s, share, out);
+  const instruction *with = out->bottom;
+  bool found = try_bottom(t, s, share, with, out);
   tile_try next = *out;
   for (int k = 0; k < MOST_BEHIND && !(found && out->group.fits); k++) {
     next.bottom = next_stored(s, next.bottom);
     next.step = next.bottom ? plan_steps_of(s->steps, next.bottom) : NULL;
     if (!next.step || !is_free(t, s, next.bottom)) break;
-    if (!try_bottom(t, s, share, &next) || (found && !next.group.fits)) continue;
+    if (!try_bottom(t, s, share, with, &next) || (found && !next.group.fits)) continue;
     *out = next;
     found = true;
   }

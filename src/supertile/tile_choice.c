@@ -38,6 +38,12 @@ static bool fits(const tile_budget *b, const tile_group *g) {
   return g->needed_bytes <= b->needed && g->touched_bytes <= b->touched;
 }
 
+bool tile_choice_is_member(const tile_group *g, const instruction *i) {
+  for (int k = 0; k < g->members.size; k++)
+    if (g->members.data[k].instruction == i) return true;
+  return false;
+}
+
 typedef struct probe {
   tile_search *search;
   instruction *bottom;
@@ -51,6 +57,10 @@ static bool try_tile(const probe *p, int64_t tile, tile_group *g) {
     return false;
   }
   if (!tile_group_grow(p->search, p->bottom, p->dim, tile, p->most_stored, g)) {
+    g->members.size = 0;
+    return false;
+  }
+  if (p->search->with && !tile_choice_is_member(g, p->search->with)) {
     g->members.size = 0;
     return false;
   }
@@ -155,7 +165,8 @@ static bool choose_dim(const probe *p, tile_group *best) {
   return true;
 }
 
-// The size of tile along the probe's dim that leaves least to a loop in the loop, or the largest that leaves room for it.
+// The size of tile along the probe's dim that leaves least to a loop in the loop, or the largest that leaves room for
+// it.
 static void choose_outer_size(const probe *p, int64_t *least, tile_group *out) {
   const int64_t size = array_of(p->bottom)->dims[p->dim];
   for (int64_t tile = (size + 1) / 2; tile > 0 && size > 1; tile /= 2) {
@@ -226,12 +237,6 @@ bool tile_choice_find(tile_search *s, instruction *bottom, const tile_budget *bu
   }
   s->may_repeat = false;
   return found;
-}
-
-bool tile_choice_is_member(const tile_group *g, const instruction *i) {
-  for (int k = 0; k < g->members.size; k++)
-    if (g->members.data[k].instruction == i) return true;
-  return false;
 }
 
 // Bytes that are needed somewhere when the group is a loop; half of what there is, is as good as none.

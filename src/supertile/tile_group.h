@@ -67,6 +67,7 @@ typedef struct tile_search {
   bool exact;                // sums keep their order
   bool may_carry;            // turns may keep rows for the next
   bool may_repeat;           // what is needed outside, too, may be computed once more in the loop
+  const instruction *with;   // a loop that does not compute it is none; null: any is
   tile_output_list further;  // what a loop has to leave behind beside its bottom
   int64_t small_bytes;       // producers whose results take less stay outside: it would not help to cut them
   int64_t most_asked;        // regions that may be asked for before all further tries fail
