@@ -146,6 +146,23 @@
   .row_buffer_bytes = 64 << 10, .row_accumulators = 1024, .constant_alignment = 64, .shared_alignment = 16,      \
   .stream_alignment = 32, TILE_SIZES(1 << 10), GRID_SIZES, FUSION_COSTS, CODE_LIMITS
 
+// Products by tiles of workgroups beside loops that read both factors for each term: ratios, measured on Mesa's
+// software device, on which it is loads that take the time. Libraries would be the host's.
+#define VULKAN_RATE {20000, 0, 100, 100, 6, 2, 2, 8, 1, 1}
+#define VULKAN_PRODUCTS                                \
+  {.tiles = {[TARGET_F32_PRODUCTS] = VULKAN_RATE,      \
+             [TARGET_F64_PRODUCTS] = VULKAN_RATE,      \
+             [TARGET_NARROW_PRODUCTS] = VULKAN_RATE,   \
+             [TARGET_BYTE_PRODUCTS] = VULKAN_RATE,     \
+             [TARGET_SHORT_PRODUCTS] = VULKAN_RATE,    \
+             [TARGET_INTEGER_PRODUCTS] = VULKAN_RATE}, \
+   .near_bytes = 1 << 30,                              \
+   .kernel_ns = 3000,                                  \
+   .planar = 1,                                        \
+   .tile_borders = 1.5,                                \
+   .tile_reductions = 3,                               \
+   .least_gain = 1.2}
+
 // What all chips from sm_75 on have alike. A thread may use 255 registers.
 #define GPU_FIGURES                                                                                               \
   .kind = TARGET_NVPTX, .has_fma = true, .vector_registers = 255, .has_f16 = true, .has_narrow_arithmetic = true, \
@@ -241,6 +258,7 @@ static const target_description machines[] = {
      .cache_bytes_per_ns = 12,
      .mixed_bytes_per_ns = 6,
      .cache_bytes = 64 << 10,
+     .products = VULKAN_PRODUCTS,
      GRID_FIGURES},
     {GPU_FIGURES, .name = "sm_75", .chip = "sm_75", .features = "+ptx63", .cores = 40, .threads_per_core = 1024,
      .shared_bytes = 64 << 10, .operations_per_ns = 100, .scalar_operations_per_ns = 100, .memory_bytes_per_ns = 8,

@@ -221,8 +221,8 @@ static void put_workgroups(deal *d, const ir_operations *loops, const workgroups
 // --- a region
 
 // Operations of a workgroup outside of any loop over workgroups, which had one turn, get one of one turn.
-static void wrap_single(lower_context *c, const ir_operations *single) {
-  ir_builder b = ir_builder_before(single->data[0], c->scratch);
+static MlirOperation wrap_single(lower_context *c, MlirOperation function, const ir_operations *single) {
+  ir_builder b = ir_builder_before(ir_terminator(ir_body(function, 0)), c->scratch);
   const MlirType index = mlirIndexTypeGet(c->context);
   const MlirBlock body = mlirBlockCreate(1, &index, &b.location);
   MlirRegion region = mlirRegionCreate(), nothing = mlirRegionCreate();
@@ -236,30 +236,35 @@ static void wrap_single(lower_context *c, const ir_operations *single) {
       ir_named_text(c->context, "staticStep", "array<i64: 1>"),
       ir_named_text(c->context, "operandSegmentSizes", "array<i32: 0, 0, 0, 0>"),
   };
-  ir_build(&b, (ir_op_state){.name = WORKGROUPS_FORALL,
-                             .attribute_count = 4,
-                             .attributes = attributes,
-                             .region_count = 1,
-                             .regions = &region});
+  const MlirOperation made = ir_build(&b, (ir_op_state){.name = WORKGROUPS_FORALL,
+                                                        .attribute_count = 4,
+                                                        .attributes = attributes,
+                                                        .region_count = 1,
+                                                        .regions = &region});
   const MlirOperation end = ir_terminator(body);
   for (int k = 0; k < single->size; k++) {
     mlirOperationRemoveFromParent(single->data[k]);
     mlirBlockInsertOwnedOperationBefore(body, end, single->data[k]);
   }
+  return made;
 }
 
-// Whether the operation has a share in what a workgroup does; what is no loop and no operation comes along, except for
-// what the whole region is given.
+// What computes nothing in memory may be computed wherever it stands.
 static bool is_given(MlirOperation op) {
-  return ir_is(op, WORKGROUPS_PLACEHOLDER) || ir_is(op, "arith.constant") || ir_is(op, "func.return") ||
-         ir_is(op, "memref.get_global");
+  static const char *const names[] = {WORKGROUPS_PLACEHOLDER, "func.return", "memref.get_global",
+                                      "memref.subview",       "memref.cast", "memref.collapse_shape",
+                                      "memref.expand_shape",  "affine.apply"};
+  const MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
+  bool any = str_starts_with((str){name.data, name.length}, "arith.");
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++) any |= ir_is(op, names[k]);
+  return any;
 }
 
 static bool is_loop(MlirOperation op) { return ir_is(op, WORKGROUPS_FORALL) || ir_is(op, WORKGROUPS_PARALLEL); }
 
 static bool is_untiled(MlirOperation op) { return is_operation(op) && markers_of(op) < MARKER_WORKGROUP; }
 
-// *single: what belongs to no loop, with what only leads to it.
+// *single: what belongs to no loop.
 static void sort_operations(arena *a, MlirOperation function, ir_operations *loops, ir_operations *untiled,
                             ir_operations *single) {
   bool has_single = false;
@@ -303,11 +308,11 @@ static heddle_status deal_function(deal *d) {
   ir_operations loops = {0}, untiled = {0}, single = {0};
   sort_operations(a, d->function, &loops, &untiled, &single);
   if (loops.size + untiled.size + (single.size > 0) > 1 &&
-      (untiled.size > 0 || single.size > 0 || mlirAttributeIsNull(ir_get(d->function, TILE_INDEPENDENT))))
+      (untiled.size > 0 || mlirAttributeIsNull(ir_get(d->function, TILE_INDEPENDENT))))
     return ir_refuse(d->function, HEDDLE_UNIMPLEMENTED, "found loops over workgroups that have to wait for each other");
   if (single.size > 0) {
-    wrap_single(d->context, &single);
-    sort_operations(a, d->function, &loops, &untiled, &(ir_operations){0});
+    const MlirOperation wrapped = wrap_single(d->context, d->function, &single);
+    vec_push(a, &loops, wrapped);
   }
   workgroups_grid *grids = arena_array(a, workgroups_grid, loops.size);
   int64_t count = 0, work = 1;

@@ -48,18 +48,35 @@ static bool loops_of_dims(const use *u, int rank, int *loops) {
 
 // --- spaces
 
-// Workitems are doubled along the dim of which each has most, the last one of equals.
+// The dim from `first` up to `end` of which a workitem has most, the last one of equals; -1 if it has one of each.
+static int longest_dim(const registers_space *s, int first, int end) {
+  int longest = -1;
+  for (int d = end - 1; d >= first; d--)
+    if (s->registers[d] > 1 && (longest < 0 || s->registers[d] > s->registers[longest])) longest = d;
+  return longest;
+}
+
+static int64_t registers_along(const registers_space *s, int first, int end) {
+  int64_t count = 1;
+  for (int d = first; d < end; d++) count *= s->registers[d];
+  return count;
+}
+
+// What a workitem loads for a step of a product are its rows and its columns, which lie along the last dim: they are
+// kept about as many. Workitems are doubled along whichever are more.
 static void share_out(registers_space *s, int64_t threads) {
+  const int last = s->rank - 1;
   s->used = 1;
   for (int d = 0; d < s->rank; d++) s->threads[d] = 1, s->registers[d] = s->size[d];
   while (s->used * 2 <= threads) {
-    int longest = -1;
-    for (int d = s->rank - 1; d >= 0; d--)
-      if (s->registers[d] > 1 && (longest < 0 || s->registers[d] > s->registers[longest])) longest = d;
-    if (longest < 0) return;
-    s->threads[longest] *= 2;
+    const int among = longest_dim(s, 0, last);
+    int d = last;
+    if (s->rank == 0) return;
+    if (among >= 0 && (registers_along(s, 0, last) > s->registers[last] || s->registers[last] == 1)) d = among;
+    if (s->registers[d] == 1) return;
+    s->threads[d] *= 2;
     s->used *= 2;
-    s->registers[longest] = int64_ceil_div(s->size[longest], s->threads[longest]);
+    s->registers[d] = int64_ceil_div(s->size[d], s->threads[d]);
   }
 }
 
@@ -69,12 +86,6 @@ static registers_space *space_of(arena *a, MlirType memory, int64_t threads) {
   for (int d = 0; d < s->rank; d++) s->size[d] = mlirShapedTypeGetDimSize(memory, d);
   share_out(s, threads);
   return s;
-}
-
-static int64_t registers_in(const registers_space *s) {
-  int64_t count = 1;
-  for (int d = 0; d < s->rank; d++) count *= s->registers[d];
-  return count;
 }
 
 // --- buffers
@@ -154,6 +165,6 @@ void registers_find(arena *a, MlirOperation loop, int64_t threads, registers *ou
     registers_space *space = known_space(out, &c, dims);
     if (!agrees(out, &c, space, dims)) continue;
     if (!space) space = space_of(a, ir_result_type(allocs.data[k], 0), threads);
-    if (registers_in(space) <= MOST_REGISTERS) place(a, out, &c, space, dims);
+    if (registers_along(space, 0, space->rank) <= MOST_REGISTERS) place(a, out, &c, space, dims);
   }
 }

@@ -106,6 +106,17 @@ static heddle_status tile_level(tiler *t, MlirOperation *root, int level, bool i
 
 static bool is_on_grid(const tiler *t) { return t->context->options->target.has_grid; }
 
+// What is held for a workgroup's tile is rather made for each step, for whose operands there is room.
+static void hold_by_step(MlirOperation op) {
+  const int operands = (int)mlirOperationGetNumOperands(op);
+  for (int k = 0; k < operands; k++) {
+    const MlirOperation slice = ir_defining_op(ir_operand(op, k));
+    if (ir_is_null(slice) || !ir_is(slice, "tensor.extract_slice")) continue;
+    const MlirOperation producer = ir_defining_op(ir_operand(slice, 0));
+    if (!ir_is_null(producer) && by_tile_is_held(producer)) (void)tiling_fuse(slice);
+  }
+}
+
 // On a grid the step is still the workgroup's, which deals it out.
 static heddle_status tile_step(tiler *t, MlirOperation op) {
   int64_t sizes[TILING_MAX_LOOPS];
@@ -113,7 +124,9 @@ static heddle_status tile_step(tiler *t, MlirOperation op) {
   const tiling_request request = {.count = count, .sizes = sizes};
   MlirOperation loop, tiled = op;
   if (tiled_loops(count, sizes) > 0) TRY(tile(t, op, &request, &tiled, &loop));
-  return is_on_grid(t) ? status_ok() : markers_advance(tiled, MARKER_VECTORIZE);
+  if (!is_on_grid(t)) return markers_advance(tiled, MARKER_VECTORIZE);
+  hold_by_step(tiled);
+  return status_ok();
 }
 
 static heddle_status tile_steps(tiler *t, const ir_operations *group) {
