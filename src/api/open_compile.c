@@ -63,6 +63,61 @@ static void need(const open_program *o, const instruction *i, int64_t dim, int64
   vec_push(o->arena, &out->conditions, ((import_condition){IMPORT_AT_LEAST, dim, taken, str_from(message), i->where}));
 }
 
+// The end of what the operation takes of its operand along a dim; -1: of all that is there.
+static int64_t end_of(const instruction *i, int d) {
+  switch (i->opcode) {
+    case HLO_SLICE: return i->attributes->slice.dims[d].limit;
+    case HLO_DYNAMIC_SLICE: return i->shape->dims[d];
+    case HLO_GATHER: return i->attributes->slice_sizes.data[d];
+    default: return -1;
+  }
+}
+
+// What is below what else stays so.
+static void need_order(const open_program *o, const instruction *i, int64_t end, int64_t border,
+                       import_open_sizes *out) {
+  const char *message = arena_printf(o->arena, "%s " STR_FMT " takes a part that ends on the other side of a border",
+                                     hlo_op_text(i->opcode), STR_ARG(i->name));
+  const int64_t larger = end <= border ? border : end, smaller = end <= border ? end : border + 1;
+  if (end >= out->from && border >= out->from && end != border)
+    vec_push(o->arena, &out->conditions,
+             ((import_condition){IMPORT_AT_LEAST, larger, smaller, str_from(message), i->where}));
+}
+
+static void need_orders_within(const open_program *o, const instruction *i, int64_t end, const instruction *from,
+                               import_open_sizes *out) {
+  for (int d = 0; from->opcode == HLO_PAD && d < from->shape->rank; d++) {
+    const int64_t low = from->attributes->padding.dims[d].low;
+    need_order(o, i, end, low, out);
+    need_order(o, i, end, low + from->operands[0]->shape->dims[d], out);
+  }
+  if (from->opcode != HLO_CONCATENATE) return;
+  int64_t border = 0;
+  for (int k = 0; k < from->operand_count; k++) {
+    border += from->operands[k]->shape->dims[from->attributes->dimensions.data[0]];
+    need_order(o, i, end, border, out);
+  }
+}
+
+// A derived size is on one side of what it is derived from in all samples, but may be equal to it when the program
+// runs: where a part is taken of something padded or put together, which piece it ends in may be decided by that. So it
+// is asked of runs, too.
+static void note_orders(const open_program *o, const instruction *i, import_open_sizes *out) {
+  if (o->symbols.derived.count == 0 || i->operand_count == 0 || end_of(i, 0) < 0) return;
+  ptr_map seen = {0};
+  VEC(const instruction *) stack = {0};
+  vec_push(o->arena, &stack, i->operands[0]);
+  while (stack.size) {
+    const instruction *from = vec_last(&stack);
+    vec_drop(&stack);
+    if (ptr_map_has(&seen, from)) continue;
+    ptr_map_put(o->arena, &seen, from, (void *)from);
+    for (int d = 0; d < i->operands[0]->shape->rank; d++)
+      if (end_of(i, d) < i->operands[0]->shape->dims[d]) need_orders_within(o, i, end_of(i, d), from, out);
+    for (int k = 0; k < from->operand_count; k++) vec_push(o->arena, &stack, from->operands[k]);
+  }
+}
+
 // Where an operation takes a part of an array, there must be as much of it: of a static size that is checked when the
 // program is read, of an open one when it runs.
 static void note_needs_of(const open_program *o, const instruction *i, import_open_sizes *out) {
@@ -80,7 +135,10 @@ static void note_needs_of(const open_program *o, const instruction *i, import_op
 static void note_needs(const open_program *o, const module *m, import_open_sizes *out) {
   for (int c = 0; c < m->computations.size; c++) {
     const instruction_list *all = &m->computations.data[c]->instructions;
-    for (int k = 0; k < all->size; k++) note_needs_of(o, all->data[k], out);
+    for (int k = 0; k < all->size; k++) {
+      note_needs_of(o, all->data[k], out);
+      note_orders(o, all->data[k], out);
+    }
   }
 }
 

@@ -195,7 +195,8 @@ static void raise_offsets(open_symbols *o) {
   }
 }
 
-static void relate(arena *a, open_symbols *o) {
+// False if nothing is asserted.
+static bool relate(arena *a, open_symbols *o) {
   relation_list relations = {0};
   find_relations(a, o, &relations);
   for (int k = 0; k < relations.size; k++)
@@ -207,20 +208,22 @@ static void relate(arena *a, open_symbols *o) {
     if (!replace(o, r, dims[0], dims[1])) replace(o, r, dims[1], dims[0]);
   }
   raise_offsets(o);
+  return relations.size > 0;
 }
 
 // --- symbols
 
 typedef enum symbol_rule { AS_ASSERTED, BY_DIMENSION, ALL_THE_SAME, SYMBOL_RULES } symbol_rule;
 
-static void apply(arena *a, open_symbols *o, symbol_rule rule) {
+// Whether the program asserts anything.
+static bool apply(arena *a, open_symbols *o, symbol_rule rule) {
   for (int k = 0; k < o->dim_count; k++) {
     open_dim *d = &o->dims[k];
     d->factor = 1;
     d->offset = 0;
     d->symbol = rule == AS_ASSERTED ? k : rule == BY_DIMENSION ? d->dimension : 0;
   }
-  if (rule == AS_ASSERTED) relate(a, o);
+  return rule == AS_ASSERTED && relate(a, o);
 }
 
 // Numbers them in the order of the dims. False if there are too many.
@@ -254,8 +257,9 @@ static heddle_status read_derived(void *context, const open_samples *samples, in
   return import_sample(c->arena, c->symbols, samples, sample, sizes, out);
 }
 
-static heddle_status try_rule(arena *a, open_symbols *o, symbol_rule rule) {
-  apply(a, o, rule);
+// asserts: the program says itself how its sizes depend on each other, and no other rule is for it.
+static heddle_status try_rule(arena *a, open_symbols *o, symbol_rule rule, bool *asserts) {
+  *asserts = apply(a, o, rule);
   if (!number_symbols(a, o))
     return status_error(HEDDLE_UNIMPLEMENTED, "found more than %d independent open sizes, which is the limit",
                         PROGRAM_MOST_SYMBOLS);
@@ -286,8 +290,9 @@ heddle_status open_symbols_find(arena *a, open_symbols *o, module **closed) {
   TRY(open_symbols_count(a, o, closed));
   if (*closed) return status_ok();
   heddle_status first = status_ok();
-  for (symbol_rule rule = AS_ASSERTED; rule < SYMBOL_RULES; rule++) {
-    heddle_status s = try_rule(a, o, rule);
+  bool asserts = false;
+  for (symbol_rule rule = AS_ASSERTED; rule < SYMBOL_RULES && !asserts; rule++) {
+    heddle_status s = try_rule(a, o, rule, &asserts);
     if (status_is_ok(s)) {
       heddle_status_free(first);
       return s;

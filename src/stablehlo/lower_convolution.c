@@ -81,22 +81,31 @@ static heddle_status set_reversal(lowering *l, const ir_operation *op, window *w
   return status_ok();
 }
 
-static heddle_status convolve(lowering *l, const ir_operation *op, instruction *const *operands, int_list padding,
-                              instruction **out) {
+static heddle_status read_window(lowering *l, const ir_operation *op, const convolution_dims *c, const shape *kernel,
+                                 int_list padding, window *w) {
   int_list strides = {0}, lhs_dilation = {0}, rhs_dilation = {0}, sizes = {0};
-  int64_t features = 1, batches = 1;
-  convolution_dims c = {0};
-  TRY(read_numbers(l, &c));
   TRY(lowering_ints(l, op, "window_strides", &strides));
   TRY(lowering_ints(l, op, "lhs_dilation", &lhs_dilation));
   TRY(lowering_ints(l, op, "rhs_dilation", &rhs_dilation));
+  TRY(kernel_sizes(l, kernel, c, &sizes));
+  TRY(build_window(l, c->spatial_rank, sizes, strides, padding, lhs_dilation, rhs_dilation, w));
+  return set_reversal(l, op, w);
+}
+
+static heddle_status convolve(lowering *l, const ir_operation *op, instruction *const *operands, int_list padding,
+                              instruction **out) {
+  int64_t features = 1, batches = 1;
+  convolution_dims c = {0};
+  window w;
+  instruction *both[] = {operands[0], operands[1]};
+  TRY(read_numbers(l, &c));
   TRY(lowering_int(op, "feature_group_count", 1, &features));
   TRY(lowering_int(op, "batch_group_count", 1, &batches));
-  TRY(kernel_sizes(l, operands[1]->shape, &c, &sizes));
+  TRY(read_window(l, op, &c, operands[1]->shape, padding, &w));
+  TRY(lowering_open_windows(l, &(open_windows){1, both, c.input_spatial}, &w));
   dtype to = ir_type_dtype(op->results[0]->type);
-  instruction *i = build_add(l, HLO_CONVOLUTION, shape_scalar(l->arena, to), 2, operands);
-  TRY(build_window(l, c.spatial_rank, sizes, strides, padding, lhs_dilation, rhs_dilation, &i->attributes->window));
-  TRY(set_reversal(l, op, &i->attributes->window));
+  instruction *i = build_add(l, HLO_CONVOLUTION, shape_scalar(l->arena, to), 2, both);
+  i->attributes->window = w;
   if (c.spatial_rank) build_mark(i, HLO_ATTRIBUTE_WINDOW);
   i->attributes->dim_labels = c;
   build_mark(i, HLO_ATTRIBUTE_DIM_LABELS);

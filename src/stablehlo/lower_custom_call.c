@@ -255,9 +255,13 @@ static heddle_status dynamic_reduce_window(lowering *l, const ir_operation *op, 
   for (int k = 0; k < inputs; k++)
     if (!shape_is_array(operands[k]->shape)) return lowering_invalid(op, "operand %d is no array", k);
   const int rank = operands[0]->shape->rank;
-  instruction *i = build_add(l, HLO_REDUCE_WINDOW, operands[0]->shape, inputs, operands);
-  TRY(build_window(l, rank, values[SIZES], values[STRIDES], values[PADDING], values[BASE], values[DILATIONS],
-                   &i->attributes->window));
+  instruction **all = arena_array(l->arena, instruction *, inputs);
+  for (int k = 0; k < inputs; k++) all[k] = operands[k];
+  window w;
+  TRY(build_window(l, rank, values[SIZES], values[STRIDES], values[PADDING], values[BASE], values[DILATIONS], &w));
+  TRY(lowering_open_windows(l, &(open_windows){op->result_count, all, NULL}, &w));
+  instruction *i = build_add(l, HLO_REDUCE_WINDOW, all[0]->shape, inputs, all);
+  i->attributes->window = w;
   if (rank) build_mark(i, HLO_ATTRIBUTE_WINDOW);
   computation *body;
   TRY(declared_function(l, op, called->items[0]->text, &body));

@@ -103,6 +103,23 @@ static heddle_status dynamic_start(lowering *l, const ir_operation *op, instruct
   return build_infer(l, *out);
 }
 
+// How many elements steps take of an open dim is no polynomial of its size: the reader says what it is, and the limit
+// is the one behind the last of them.
+static void open_limits(lowering *l, int_list starts, int_list strides, int_list *limits) {
+  const import_open_sizes *open = l->options ? l->options->open : NULL;
+  if (!open || !open->derive || starts.size != limits->size || strides.size != limits->size) return;
+  int64_t *changed = arena_array(l->arena, int64_t, limits->size);
+  for (int k = 0; k < limits->size; k++) {
+    const int64_t room = limits->data[k] - starts.data[k] + strides.data[k] - 1;
+    changed[k] = limits->data[k];
+    if (strides.data[k] < 2 || room < 0) continue;
+    const int64_t steps = room / strides.data[k];
+    const int64_t taken = open->derive(open->derive_context, IMPORT_QUOTIENT, room, strides.data[k], steps);
+    if (taken != steps) changed[k] = starts.data[k] + (taken - 1) * strides.data[k] + 1;
+  }
+  limits->data = changed;
+}
+
 heddle_status lower_real_dynamic_slice(lowering *l, const ir_operation *op, instruction *const *operands,
                                        instruction **results) {
   int_list starts, limits, strides;
@@ -110,6 +127,7 @@ heddle_status lower_real_dynamic_slice(lowering *l, const ir_operation *op, inst
   if (!lowering_try_fold(l, operands[1])) return dynamic_start(l, op, operands, strides, &results[0]);
   TRY(fold_list(l, operands[1], "start_indices", &starts));
   TRY(fold_list(l, operands[2], "limit_indices", &limits));
+  open_limits(l, starts, strides, &limits);
   return build_slice(l, operands[0], starts, limits, strides, &results[0]);
 }
 

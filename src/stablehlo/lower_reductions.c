@@ -83,8 +83,11 @@ heddle_status lower_reduce_window(lowering *l, const ir_operation *op, instructi
   TRY(lowering_ints(l, op, "base_dilations", &base));
   TRY(lowering_ints(l, op, "window_dilations", &dilations));
   TRY(lowering_body(l, op, 0, op->operand_count, types, &body));
+  window w;
+  TRY(build_window(l, all[0]->shape->rank, sizes, strides, padding, base, dilations, &w));
+  TRY(lowering_open_windows(l, &(open_windows){op->operand_count / 2, all, NULL}, &w));
   instruction *i = build_add(l, HLO_REDUCE_WINDOW, all[0]->shape, op->operand_count, all);
-  TRY(build_window(l, all[0]->shape->rank, sizes, strides, padding, base, dilations, &i->attributes->window));
+  i->attributes->window = w;
   if (all[0]->shape->rank) build_mark(i, HLO_ATTRIBUTE_WINDOW);
   build_called(i, HLO_ATTRIBUTE_TO_APPLY, body);
   TRY(build_infer(l, i));

@@ -68,6 +68,17 @@ heddle_status lowering_fold_ints(lowering *l, instruction *i, const char *what, 
 // Whether lowering_fold would succeed; the value if so, else null.
 literal *lowering_try_fold(lowering *l, instruction *i);
 
+// What windows move over.
+typedef struct open_windows {
+  int count;
+  instruction **operands;  // changed
+  const int64_t *dims;     // of the operands, by dim of the window; null: the same
+} open_windows;
+
+// Cuts the operands such that a window's steps along open dims fill them, before the operation is made; nothing where
+// no size is open (lowering_windows.c).
+heddle_status lowering_open_windows(lowering *l, const open_windows *o, window *w);
+
 // Functions and blocks (lowering_function.c).
 // Every function's body becomes one computation per list of argument shapes (and of the folded arguments' values, where
 // the module has operations whose operands say shapes).
