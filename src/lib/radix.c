@@ -1,4 +1,5 @@
-// Many items: counting sort by eight bits at a time, lowest first, each pass split over the threads; a pass whose items
+// Items that are compared as a whole, by one thread: in vectors where the machine has them (sort_lanes.h). Many items:
+// counting sort by eight bits at a time, lowest first, each pass split over the threads; a pass whose items
 // all agree is left out. Few items: short runs, then merging, which has no tables to clear; without a branch that
 // depends on the items, which nobody could foresee, where they are compared as a whole.
 #include "lib/radix.h"
@@ -7,6 +8,7 @@
 #include <string.h>
 
 #include "base/pool.h"
+#include "lib/sort_lanes.h"
 
 enum { DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS, RUN = 16, SHORT_RUN = 8, MANY = 1024, MAX_STRANDS = 16 };
 
@@ -223,6 +225,11 @@ static void *sort_many(int bytes, int low, int high, void *items, void *spare, i
 }
 
 void *radix_sort(int item_bytes, int low, int high, void *items, void *spare, int64_t count, int threads) {
+  const bool is_whole = low == 0 ? item_bytes <= 8 : item_bytes == 8 && low == 32 && high == 64;
+  const bool is_one_strand = threads <= 1 || count < 2 * STRAND_ITEMS;
+  if (is_whole && is_one_strand && (low == 0 || ascend_below(items, low, count)) &&
+      sort_lanes_run(item_bytes, items, spare, count))
+    return items;
   if (count >= MANY) return sort_many(item_bytes, low, high, items, spare, count, threads);
   const uint64_t mask = high - low < 64 ? ((uint64_t)1 << (high - low)) - 1 : ~(uint64_t)0;
   if (item_bytes == 4 && low == 0) return sort_whole_u32(items, spare, count);

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "base/cpu_level.h"
+
 static uint64_t float_table_key(const sort_key *k, int bits) {
   const int count = 1 << dtypes[k->type].bits, top = count / 2;
   const double value = float_decode(dtypes[k->type].narrow, (uint32_t)bits);
@@ -44,4 +46,51 @@ bool sort_key_make(dtype t, sort_order order, bool is_descending, sort_key *out)
   const int mantissa = info->bits == 64 ? 52 : info->bits == 32 ? 23 : float_formats[info->narrow].mantissa_bits;
   out->infinity = (top - 1) >> mantissa << mantissa;
   return true;
+}
+
+// --- words
+
+// Loops that compilers make vectors of.
+static inline __attribute__((always_inline)) bool keys_of(const sort_key *k, const uint32_t *bits, uint32_t *keys,
+                                                          int64_t count) {
+  const uint32_t top = (uint32_t)k->top, flip = (uint32_t)k->flip, signs = k->is_float ? UINT32_MAX : 0;
+  const int32_t infinity = (int32_t)k->infinity;
+  uint32_t merges = 0;
+  for (int64_t i = 0; i < count; i++) {
+    const uint32_t x = bits[i];
+    merges |= (uint32_t)(x == top) | (uint32_t)((int32_t)(x & INT32_MAX) > infinity);
+    keys[i] = x ^ (((uint32_t)((int32_t)x >> 31) & signs) | top) ^ flip;
+  }
+  return merges && k->is_float && k->order != SORT_TOTAL;
+}
+
+static inline __attribute__((always_inline)) void bits_of(const sort_key *k, const uint32_t *keys, uint32_t *bits,
+                                                          int64_t count) {
+  const uint32_t top = (uint32_t)k->top, flip = (uint32_t)k->flip, signs = k->is_float ? UINT32_MAX : 0;
+  for (int64_t i = 0; i < count; i++) {
+    const uint32_t x = keys[i] ^ flip;
+    bits[i] = x ^ (((uint32_t)((int32_t)~x >> 31) & signs) | top);
+  }
+}
+
+#if defined(__x86_64__)
+#define AVX2 __attribute__((target("avx2")))
+AVX2 static bool keys_avx2(const sort_key *k, const uint32_t *bits, uint32_t *keys, int64_t count) {
+  return keys_of(k, bits, keys, count);
+}
+AVX2 static void bits_avx2(const sort_key *k, const uint32_t *keys, uint32_t *bits, int64_t count) {
+  bits_of(k, keys, bits, count);
+}
+#else
+#define keys_avx2 keys_of
+#define bits_avx2 bits_of
+#endif
+
+bool sort_key_of_words(const sort_key *k, const uint32_t *bits, uint32_t *keys, int64_t count) {
+  return cpu_level_has_avx2() ? keys_avx2(k, bits, keys, count) : keys_of(k, bits, keys, count);
+}
+
+void sort_key_words(const sort_key *k, const uint32_t *keys, uint32_t *bits, int64_t count) {
+  if (cpu_level_has_avx2()) bits_avx2(k, keys, bits, count);
+  else bits_of(k, keys, bits, count);
 }

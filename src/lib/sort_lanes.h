@@ -1,0 +1,12 @@
+// Sorts unsigned integers in vectors, on machines with AVX-512.
+#ifndef HEDDLE_LIB_SORT_LANES_H_
+#define HEDDLE_LIB_SORT_LANES_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// Sorts `count` uint32_t or uint64_t (item_bytes 4 or 8) in place, compared as a whole; `spare` is as large as `items`.
+// False, with nothing done, on machines without AVX-512 (as far as base/cpu_level.h lets us use it).
+bool sort_lanes_run(int item_bytes, void *items, void *spare, int64_t count);
+
+#endif
