@@ -72,6 +72,10 @@ static const example examples[] = {
      "x = f32[2,9,9,3] parameter(0) k = f32[3,3,3,4] parameter(1)\n"
      "ROOT r = f32[2,9,5,4] convolution(x, k), window={size=3x3 stride=1x2 pad=1_1x1_1}, dim_labels=b01f_01io->b01f",
      "1111"},
+    {"convolution of integers",
+     "x = s32[2,9,3] parameter(0) k = s32[3,3,4] parameter(1)\n"
+     "ROOT r = s32[2,5,4] convolution(x, k), window={size=3 stride=2 pad=1_1}, dim_labels=b0f_0io->b0f",
+     "1111"},
     {"convolution with holes",
      "x = f32[2,6,3] parameter(0) k = f32[3,3,4] parameter(1)\n"
      "ROOT r = f32[2,11,4] convolution(x, k), window={size=3 pad=1_1 lhs_dilate=2}, dim_labels=b0f_0io->b0f",

@@ -3,11 +3,16 @@
 
 #include "hlo/combiner.h"
 
-// Of an operand that is cut: its dims, in the order of the others'.
+// Of an operand that is cut: its dims, in the order of the others'. A convolution goes over its input's features.
 static int_list cut_dims(const instruction *i, int operand) {
-  if (i->opcode != HLO_DOT) return i->attributes->dimensions;
-  return operand == 0 ? i->attributes->lhs_contracting_dims : i->attributes->rhs_contracting_dims;
+  hlo_attributes *x = i->attributes;
+  if (i->opcode == HLO_CONVOLUTION)
+    return (int_list){operand == 0 ? &x->dim_labels.input_feature : &x->dim_labels.kernel_input_feature, 1};
+  if (i->opcode != HLO_DOT) return x->dimensions;
+  return operand == 0 ? x->lhs_contracting_dims : x->rhs_contracting_dims;
 }
+
+static bool is_product(const instruction *i) { return i->opcode == HLO_DOT || i->opcode == HLO_CONVOLUTION; }
 
 static int array_count(const instruction *i) { return i->opcode == HLO_SCATTER ? i->operand_count / 2 : 1; }
 
@@ -33,7 +38,7 @@ static int update_dims(const instruction *i) {
 // --- all
 
 hlo_opcode tile_sum_combiner(const instruction *i) {
-  if (i->opcode == HLO_DOT) return HLO_ADD;
+  if (is_product(i)) return HLO_ADD;
   if (i->opcode != HLO_REDUCE || !shape_is_array(i->shape)) return HLO_OPCODE_COUNT;
   const hlo_opcode opcode = combiner_opcode(i->called[0]);
   switch (opcode) {
@@ -48,6 +53,8 @@ hlo_opcode tile_sum_combiner(const instruction *i) {
 }
 
 static bool may_be_cut(const instruction *i, bool exact) {
+  const hlo_attributes *x = i->attributes;
+  if (i->opcode == HLO_CONVOLUTION && (x->feature_group_count > 1 || x->batch_group_count > 1)) return false;
   const hlo_opcode opcode = tile_sum_combiner(i);
   if (opcode == HLO_OPCODE_COUNT || i->operands[0]->shape->dtype != i->shape->dtype) return false;
   const dtype t = i->shape->dtype;
@@ -63,7 +70,7 @@ int tile_sum_dims(const instruction *i, bool exact) {
 
 int tile_sum_dim(const instruction *i, int operand, int which) {
   if (i->opcode == HLO_SCATTER) return operand < array_count(i) ? -1 : update_dim(i, operand, which);
-  return operand < (i->opcode == HLO_DOT ? 2 : 1) ? (int)cut_dims(i, operand).data[which] : -1;
+  return operand < (is_product(i) ? 2 : 1) ? (int)cut_dims(i, operand).data[which] : -1;
 }
 
 int64_t tile_sum_dim_size(const instruction *i, int which) {
