@@ -280,8 +280,11 @@ static bool find_deep(const supertiling *t, tile_search *s, tile_manner how, til
     *x = next;
     found = true;
   }
-  if (found) x->group = best;
-  return found && best.least_bytes < bytes;
+  if (!found) return false;
+  const tile_budget budget = budget_of(t, how.share, x->bottom, x->step);
+  tile_choice_leave_more(s, &budget, &best);
+  x->group = best;
+  return best.least_bytes < bytes;
 }
 
 // Members that nobody else needs: consumers come before producers.

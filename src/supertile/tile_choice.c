@@ -276,7 +276,7 @@ static bool repeats(const tile_group *g) {
 
 // The sizes of one dim, from the largest on, until what is left is as good as nothing.
 static void choose_deep_size(const probe *p, deep_search *d) {
-  const int64_t size = array_of(p->bottom)->dims[p->dim];
+  const int64_t size = tile_group_dim_size(p->bottom, p->dim);
   for (int64_t tile = (size + 1) / 2; tile > 0 && size > 1; tile /= 2) {
     tile_group g = {0};
     const bool fit = try_tile(p, tile, &g);
@@ -305,10 +305,21 @@ bool tile_choice_find_deep(tile_search *s, instruction *bottom, const tile_choic
     s->may_carry = manner % 2;
     // Where nothing is repeated or kept that is the same search once more.
     if ((!s->may_repeat && !d.repeated) || (!s->may_carry && !d.carried)) continue;
-    for (p.dim = 0; p.dim < array_of(bottom)->rank; p.dim++) choose_deep_size(&p, &d);
+    for (p.dim = 0; p.dim < tile_group_dims(bottom, s->exact); p.dim++) choose_deep_size(&p, &d);
   }
   s->may_repeat = s->may_carry = false;
   return d.found;
+}
+
+void tile_choice_leave_more(tile_search *s, const tile_budget *budget, tile_group *best) {
+  tile_group g = *best;
+  s->may_carry = best->may_carry;
+  s->may_repeat = true;
+  const bool more = tile_outputs_are_missing(best) && tile_outputs_add(s, &g, budget->across);
+  g.fits = best->fits && fits(budget, &g);
+  if (more && g.fits == best->fits && excess_of(&g, budget) <= excess_of(best, budget)) *best = g;
+  s->further = (tile_output_list){0};
+  s->may_carry = s->may_repeat = false;
 }
 
 bool tile_choice_find_with(tile_search *s, instruction *bottom, const instruction *with, const tile_budget *budget,

@@ -37,6 +37,10 @@ typedef struct tile_choice_rest {
 bool tile_choice_find_deep(tile_search *s, instruction *bottom, const tile_choice_rest *rest, const tile_budget *budget,
                            tile_group *best, int64_t *least);
 
+// What such a loop would compute twice it leaves behind, or those who need it are computed in it, if it takes no more
+// room for that.
+void tile_choice_leave_more(tile_search *s, const tile_budget *budget, tile_group *best);
+
 bool tile_choice_is_member(const tile_group *g, const instruction *i);
 
 // What was chosen, as --emit=tiling prints it.
