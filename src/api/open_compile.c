@@ -99,11 +99,15 @@ static void need_orders_within(const open_program *o, const instruction *i, int6
   }
 }
 
-// A derived size is on one side of what it is derived from in all samples, but may be equal to it when the program
-// runs: where a part is taken of something padded or put together, which piece it ends in may be decided by that. So it
-// is asked of runs, too.
+// A derived size is on one side of what it is derived from in all samples, and one that is asserted to be no larger
+// than another is below that, but they may be equal when the program runs: where a part is taken of something padded or
+// put together, which piece it ends in may be decided by that. So it is asked of runs, too.
 static void note_orders(const open_program *o, const instruction *i, import_open_sizes *out) {
-  if (o->symbols.derived.count == 0 || i->operand_count == 0 || end_of(i, 0) < 0) return;
+  bool is_ordered = o->symbols.derived.count > 0;
+  for (int k = 0; k < PROGRAM_MOST_SYMBOLS; k++) is_ordered |= o->symbols.samples.halvings[k] > 0;
+  if (!is_ordered || i->operand_count == 0) return;
+  const shape *taken_of = i->operands[0]->shape;
+  if (!shape_is_array(taken_of) || taken_of->rank == 0 || end_of(i, 0) < 0) return;
   ptr_map seen = {0};
   VEC(const instruction *) stack = {0};
   vec_push(o->arena, &stack, i->operands[0]);
@@ -112,8 +116,8 @@ static void note_orders(const open_program *o, const instruction *i, import_open
     vec_drop(&stack);
     if (ptr_map_has(&seen, from)) continue;
     ptr_map_put(o->arena, &seen, from, (void *)from);
-    for (int d = 0; d < i->operands[0]->shape->rank; d++)
-      if (end_of(i, d) < i->operands[0]->shape->dims[d]) need_orders_within(o, i, end_of(i, d), from, out);
+    for (int d = 0; d < taken_of->rank; d++)
+      if (end_of(i, d) < taken_of->dims[d]) need_orders_within(o, i, end_of(i, d), from, out);
     for (int k = 0; k < from->operand_count; k++) vec_push(o->arena, &stack, from->operands[k]);
   }
 }

@@ -32,11 +32,13 @@ static bool is_prime(int64_t n) {
   return true;
 }
 
+static int64_t unit_of(const open_samples *s, int symbol) { return levels[s->level].unit >> s->halvings[symbol]; }
+
 // Every second column is even: what is one more or the sum of two of them is no multiple of two by chance, either.
 // Small ones may have the same prime above them: they are found from the smallest on.
 static int64_t odd_stand_in(const open_samples *s, int column, int symbol) {
   enum { FAR_APART = 1 << 8, COUNT = COLUMNS * PROGRAM_MOST_SYMBOLS };
-  const int64_t unit = levels[s->level].unit;
+  const int64_t unit = unit_of(s, symbol);
   const int wanted = column * PROGRAM_MOST_SYMBOLS + symbol, factor = 1 + (column & 1);
   int64_t found = 0;
   for (int k = unit >= FAR_APART ? wanted : COUNT - 1; k >= wanted; k--) {
@@ -51,7 +53,7 @@ static int64_t odd_stand_in(const open_samples *s, int column, int symbol) {
 
 static int64_t stand_in(const open_samples *s, int column, int symbol) {
   if (s->is_odd) return odd_stand_in(s, column, symbol);
-  return levels[s->level].unit * levels[s->level].primes[column * PROGRAM_MOST_SYMBOLS + symbol];
+  return unit_of(s, symbol) * levels[s->level].primes[column * PROGRAM_MOST_SYMBOLS + symbol];
 }
 
 int open_samples_odd(const open_samples *s) { return open_samples_count(s); }
@@ -70,7 +72,11 @@ int64_t open_samples_stand_in(const open_samples *s, int sample, int symbol) {
   return stand_in(s, column_of(s, sample, symbol), symbol) + more;
 }
 
-int64_t open_samples_largest_size(const open_samples *s) { return stand_in(s, COLUMNS - 1, PROGRAM_MOST_SYMBOLS - 1); }
+int64_t open_samples_largest_size(const open_samples *s) {
+  int most = 0;
+  for (int k = 0; k < PROGRAM_MOST_SYMBOLS; k++) most = s->halvings[k] > most ? s->halvings[k] : most;
+  return stand_in(s, COLUMNS - 1, PROGRAM_MOST_SYMBOLS - 1) >> (most - s->halvings[PROGRAM_MOST_SYMBOLS - 1]);
+}
 
 int64_t open_samples_open_from(const open_samples *s) {
   return open_samples_largest_size(s) / 2 / (s->derived_ratio > 0 ? s->derived_ratio : 1);

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "prog/program.h"
 
-enum { OPEN_SAMPLES_LEVELS = 6, OPEN_SAMPLES_MOST = PROGRAM_MOST_TERMS + 1 };
+enum { OPEN_SAMPLES_MOST_HALVINGS = 2, OPEN_SAMPLES_LEVELS = 6, OPEN_SAMPLES_MOST = PROGRAM_MOST_TERMS + 1 };
 
 // What stands in for a symbol that is derived from others in one sample, and what it is derived from there.
 typedef struct open_derived_value {
@@ -15,11 +15,14 @@ typedef struct open_derived_value {
 
 typedef struct open_samples {
   int symbol_count;
-  int derived_count;      // of the last symbols, which others decide
-  int degree;             // of the polynomials, in each symbol
-  int level;              // 0: the largest stand-ins; below OPEN_SAMPLES_LEVELS
-  bool is_odd;            // primes and twice primes instead: nothing divides them that tiles or vectors are made of
-  int64_t derived_ratio;  // how many times smaller derived stand-ins may be than the others; 0: as large
+  int derived_count;  // of the last symbols, which others decide
+  int degree;         // of the polynomials, in each symbol
+  int level;          // 0: the largest stand-ins; below OPEN_SAMPLES_LEVELS
+  bool is_odd;        // primes and twice primes instead: nothing divides them that tiles or vectors are made of
+  // How often stand-ins are halved, by symbol: those of a size that is asserted to be no larger than another are
+  // smaller.
+  int halvings[PROGRAM_MOST_SYMBOLS];
+  int64_t derived_ratio;        // how many times smaller derived stand-ins may be than the others; 0: as large
   open_derived_value *derived;  // by sample and symbol, filled in by whoever reads a sample (open_samples_derive)
 } open_samples;
 

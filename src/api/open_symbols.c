@@ -195,6 +195,20 @@ static void raise_offsets(open_symbols *o) {
   }
 }
 
+// slope x * size x + rest >= -slope y * size y: the stand-ins of y's symbol are halved until they are below.
+static void order(open_symbols *o, const relation *r) {
+  int dims[2];
+  if (r->kind != IMPORT_AT_LEAST || dims_of(o, r, dims) != 2) return;
+  const int larger = r->slopes[dims[0]] > 0 ? 0 : 1, above = dims[larger], below = dims[1 - larger];
+  const int64_t room = r->slopes[above] * o->dims[above].factor, taken = -r->slopes[below] * o->dims[below].factor;
+  if (room <= 0 || taken <= 0 || o->dims[above].symbol == o->dims[below].symbol) return;
+  int halvings = o->halvings[o->dims[above].symbol] + 1;
+  while (halvings < OPEN_SAMPLES_MOST_HALVINGS && taken > room << (halvings - 1)) halvings++;
+  if (halvings > OPEN_SAMPLES_MOST_HALVINGS) halvings = OPEN_SAMPLES_MOST_HALVINGS;
+  int *of = &o->halvings[o->dims[below].symbol];
+  if (*of < halvings) *of = halvings;
+}
+
 // False if nothing is asserted.
 static bool relate(arena *a, open_symbols *o) {
   relation_list relations = {0};
@@ -208,6 +222,8 @@ static bool relate(arena *a, open_symbols *o) {
     if (!replace(o, r, dims[0], dims[1])) replace(o, r, dims[1], dims[0]);
   }
   raise_offsets(o);
+  for (int round = 0; round < OPEN_SAMPLES_MOST_HALVINGS; round++)
+    for (int k = 0; k < relations.size; k++) order(o, &relations.data[k]);
   return relations.size > 0;
 }
 
@@ -221,6 +237,7 @@ static bool apply(arena *a, open_symbols *o, symbol_rule rule) {
     open_dim *d = &o->dims[k];
     d->factor = 1;
     d->offset = 0;
+    o->halvings[k] = 0;
     d->symbol = rule == AS_ASSERTED ? k : rule == BY_DIMENSION ? d->dimension : 0;
   }
   return rule == AS_ASSERTED && relate(a, o);
@@ -232,7 +249,10 @@ static bool number_symbols(arena *a, open_symbols *o) {
   for (int k = 0; k < MOST_DIMS + SHAPE_MAX_RANK; k++) numbers[k] = -1;
   for (int k = 0; k < o->dim_count; k++) {
     int *number = &numbers[o->dims[k].symbol];
-    if (*number < 0) *number = count++;
+    if (*number < 0) {
+      if (count < PROGRAM_MOST_SYMBOLS) o->samples.halvings[count] = o->halvings[o->dims[k].symbol];
+      *number = count++;
+    }
     o->dims[k].symbol = *number;
   }
   o->samples.symbol_count = count <= PROGRAM_MOST_SYMBOLS ? count : 0;

@@ -21,6 +21,7 @@ struct open_symbols {
   const import_options *import;
   int dim_count;
   open_dim dims[OPEN_SYMBOLS_MOST_DIMS];
+  int halvings[OPEN_SYMBOLS_MOST_DIMS];  // of the symbols' stand-ins, by number before they are numbered
   open_samples samples;
   open_derived derived;
   bool takes_sizes;  // module.takes_sizes

@@ -86,13 +86,14 @@ static void spell_out_offset(arena *a, MlirOperation op) {
 static void drop_alignments(arena *a, MlirOperation module) {
   ir_operations all = ir_collect(a, module, NULL);
   for (int k = 0; k < all.size; k++) {
-    const bool is_load = ir_is(all.data[k], "llvm.load");
-    if (!is_load && !ir_is(all.data[k], "llvm.store")) continue;
+    const bool is_masked = ir_is(all.data[k], "llvm.intr.masked.load") || ir_is(all.data[k], "llvm.intr.masked.store");
+    const bool is_load = ir_is(all.data[k], "llvm.load") || ir_is(all.data[k], "llvm.intr.masked.load");
+    if (!is_masked && !is_load && !ir_is(all.data[k], "llvm.store")) continue;
     const MlirType type = is_load ? ir_result_type(all.data[k], 0) : mlirValueGetType(ir_operand(all.data[k], 0));
     if (!ir_is_vector(type)) continue;
     const int bits = ir_bit_width(ir_element_type(type));
-    const MlirType i64 = mlirIntegerTypeGet(mlirOperationGetContext(module), 64);
-    ir_set(all.data[k], "alignment", mlirIntegerAttrGet(i64, bits > 8 ? bits / 8 : 1));
+    const MlirType wide = mlirIntegerTypeGet(mlirOperationGetContext(module), is_masked ? 32 : 64);
+    ir_set(all.data[k], "alignment", mlirIntegerAttrGet(wide, bits > 8 ? bits / 8 : 1));
   }
 }
 
