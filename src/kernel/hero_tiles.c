@@ -17,6 +17,24 @@ static const bool has_form[HLO_OPCODE_COUNT] = {
     [HLO_REDUCE_WINDOW] = true, [HLO_REVERSE] = true,   [HLO_SLICE] = true,       [HLO_TRANSPOSE] = true,
 };
 
+// By opcode: what integers of less than a byte may be, which are bytes as soon as they are loaded, …
+static const bool is_small_value[HLO_OPCODE_COUNT] = {
+    [HLO_PARAMETER] = true, [HLO_CONSTANT] = true, [HLO_BITCAST] = true, [HLO_BROADCAST] = true,
+    [HLO_COPY] = true,      [HLO_RESHAPE] = true,  [HLO_SLICE] = true,   [HLO_TRANSPOSE] = true,
+};
+// … and what else may read them.
+static const bool reads_small[HLO_OPCODE_COUNT] = {[HLO_CONVERT] = true, [HLO_DOT] = true};
+
+static bool is_small(const shape *s) { return dtype_is_integer(s->dtype) && dtypes[s->dtype].bits < 8; }
+
+static bool keeps_small_apart(const instruction *i) {
+  bool all = shape_is_tuple(i->shape) || !is_small(i->shape) || is_small_value[i->opcode];
+  for (int k = 0; k < i->operand_count; k++)
+    all &= shape_is_tuple(i->operands[k]->shape) || !is_small(i->operands[k]->shape) || is_small_value[i->opcode] ||
+           reads_small[i->opcode];
+  return all;
+}
+
 // Floats of a byte that MLIR has no type for.
 static bool is_code(dtype t) { return t == DTYPE_F8E3M4 || t == DTYPE_F8E8M0FNU; }
 
@@ -24,7 +42,8 @@ static bool is_code(dtype t) { return t == DTYPE_F8E3M4 || t == DTYPE_F8E8M0FNU;
 static bool has_vector_elements(const shape *s) {
   bool all = true;
   if (!shape_is_tuple(s))
-    return s->dtype == DTYPE_PRED || (dtypes[s->dtype].bits >= 8 && !is_code(s->dtype) && shape_layout_is_default(s));
+    return s->dtype == DTYPE_PRED ||
+           ((dtypes[s->dtype].bits >= 8 || is_small(s)) && !is_code(s->dtype) && shape_layout_is_default(s));
   for (int k = 0; k < s->tuple_size; k++) all &= has_vector_elements(s->elements[k]);
   return all;
 }
@@ -178,7 +197,7 @@ bool hero_tiles_has_form(const instruction *i) {
   const bool is_elementwise =
       hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) && i->called_count == 0 && i->opcode != HLO_BITCAST_CONVERT;
   bool all = (has_form[i->opcode] || is_elementwise) && !untiled_is(i);
-  all &= has_vector_elements(i->shape);
+  all &= has_vector_elements(i->shape) && keeps_small_apart(i);
   if (i->opcode == HLO_BITCAST) all &= i->shape->dtype == i->operands[0]->shape->dtype;
   if (i->opcode == HLO_DOT) all &= i->operand_count == 2;
   if (i->opcode == HLO_GATHER) all &= shape_element_count(i->operands[0]->shape) > 0;
@@ -232,7 +251,7 @@ bool hero_tiles_fits(kernel_plan *k, const instruction_list *body, double *work)
   if (held > HELD_BYTES_MAX && !is_attention(k->computation)) return false;
   if (has_idle(k->computation, body)) return false;
   for (int n = 0; n < k->output_count; n++)
-    if (shape_element_count(k->outputs[n].shape) == 0) return false;
+    if (shape_element_count(k->outputs[n].shape) == 0 || is_small(k->outputs[n].shape)) return false;
   return true;
 }
 

@@ -10,6 +10,7 @@
 #include "opt/pass.h"
 #include "opt/passes.h"
 #include "tile/linalg.h"
+#include "tile/packed_loads.h"
 #include "tile/passes.h"
 
 #define LOAD "hal.interface.load.tensor"
@@ -116,6 +117,42 @@ static ir_values region_inputs(arena *a, MlirOperation function, const ir_operat
   return inputs;
 }
 
+// The load of an array whose elements share bytes loads the bytes.
+static MlirValue load_packed(const ir_builder *b, MlirOperation load, const shape *s) {
+  ir_builder at = ir_builder_before(load, b->arena), here = *b;
+  const MlirNamedAttribute binding = ir_named(b->context, "binding", ir_get(load, "binding"));
+  MlirValue offset = ir_operand(load, 0);
+  MlirType type = packed_loads_bytes(b->context, s);
+  return packed_loads_unpack(&here, ir_value_with(&at, "hal.interface.load.tensor", type, 1, &offset, 1, &binding), s);
+}
+
+// What the operations read, once their elements are whole bytes. The region's own arguments have no memory of bytes.
+static heddle_status unpack_inputs(const ir_builder *b, const module *m, int argument_count, const ir_operations *loads,
+                                   ir_values *inputs) {
+  for (int k = 0; k < inputs->size; k++) {
+    const instruction *p = m->entry->parameters.data[k];
+    if (!packed_loads_shares_bytes(p->shape->dtype)) continue;
+    if (k < argument_count || !loads->data)
+      return status_at(HEDDLE_UNIMPLEMENTED, p->where, "found an argument of %s in a dispatch region, wanted it loaded",
+                       dtype_name(p->shape->dtype));
+    inputs->data[k] = load_packed(b, loads->data[k - argument_count], p->shape);
+  }
+  return status_ok();
+}
+
+// Those that loads of bytes replaced; *loads keeps the others.
+static void erase_packed_loads(ir_operations *loads) {
+  int kept = 0;
+  for (int k = 0; k < loads->size; k++) {
+    MlirType element = ir_element_type(ir_result_type(loads->data[k], 0));
+    const bool is_small =
+        mlirTypeIsAInteger(element) && mlirIntegerTypeGetWidth(element) > 1 && mlirIntegerTypeGetWidth(element) < 8;
+    if (is_small) ir_erase(loads->data[k]);
+    else loads->data[kept++] = loads->data[k];
+  }
+  loads->size = kept;
+}
+
 // Loads may stand anywhere; what is made of the operations stands where the region ends.
 static heddle_status replace_region(lower_context *c, MlirOperation function, const module *m) {
   arena *a = c->scratch;
@@ -126,12 +163,14 @@ static heddle_status replace_region(lower_context *c, MlirOperation function, co
   MlirOperation end = ir_terminator(block);
   const int returned = (int)mlirOperationGetNumOperands(end);
   MlirValue *values = arena_array(a, MlirValue, leaves.size);
-  const ir_values inputs = region_inputs(a, function, &loads);
+  ir_values inputs = region_inputs(a, function, &loads);
   const ir_builder b = ir_builder_before(stores.size > 0 ? stores.data[0] : end, a);
+  TRY(unpack_inputs(&b, m, (int)mlirBlockGetNumArguments(block), &loads, &inputs));
   TRY(linalg_emit(a, &b, m->entry, inputs.data, leaves.size, leaves.data, values));
   for (int k = 0; k < returned; k++) mlirOperationSetOperand(end, k, values[k]);
   for (int k = 0; k < stores.size; k++) mlirOperationSetOperand(stores.data[k], 0, values[returned + k]);
   for (int k = old.size - 1; k >= 0; k--) ir_erase(old.data[k]);
+  erase_packed_loads(&loads);
   make_signless(a, function, &loads);
   return status_ok();
 }

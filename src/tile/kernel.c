@@ -3,6 +3,7 @@
 
 #include "tile/interface.h"
 #include "tile/linalg.h"
+#include "tile/packed_loads.h"
 #include "tile/passes.h"
 
 static MlirType tensor_of(MlirContext context, const shape *s) {
@@ -14,8 +15,11 @@ static heddle_status build_body(ir_builder *b, arena *a, const kernel_plan *k) {
   MlirValue *parameters = arena_array(a, MlirValue, c->parameters.size), zero = ir_index(b, 0);
   for (int n = 0; n < k->input_count; n++) {
     const kernel_input *in = &k->inputs[n];
-    parameters[in->parameter->attributes->index] =
-        interface_load(b, in->slice, tensor_of(b->context, in->parameter->shape), zero);
+    const shape *of = in->parameter->shape;
+    const bool shares = packed_loads_shares_bytes(of->dtype);
+    MlirType type = shares ? packed_loads_bytes(b->context, of) : tensor_of(b->context, of);
+    MlirValue loaded = interface_load(b, in->slice, type, zero);
+    parameters[in->parameter->attributes->index] = shares ? packed_loads_unpack(b, loaded, of) : loaded;
   }
   kernel_leaf *leaves = arena_array(a, kernel_leaf, k->output_count);
   MlirValue *values = arena_array(a, MlirValue, k->output_count);

@@ -2,6 +2,7 @@
 #include "tile/linalg.h"
 
 #include "emit/elemental.h"
+#include "tile/packed_loads.h"
 #include "tile/structured.h"
 
 const linalg_rule linalg_rules[HLO_OPCODE_COUNT] = {
@@ -36,7 +37,7 @@ heddle_status linalg_refuse(const linalg_emitter *e, const instruction *i, const
 }
 
 static bool is_tensor(const shape *s) {
-  return !shape_is_tuple(s) && dtypes[s->dtype].bits >= 8 && !emit_is_encoded(s->dtype);
+  return !shape_is_tuple(s) && dtypes[packed_loads_held(s->dtype)].bits >= 8 && !emit_is_encoded(s->dtype);
 }
 
 static bool has_tensors(const shape *s) {
@@ -46,18 +47,27 @@ static bool has_tensors(const shape *s) {
   return all;
 }
 
+// Integers of less than a byte are moved, and converted or multiplied as they are read.
+static bool takes_small(const instruction *i) {
+  const bool is_elementwise = emit_is_elementwise(i) && i->opcode != HLO_CONVERT && i->opcode != HLO_COPY;
+  bool any = packed_loads_shares_bytes(i->shape->dtype) && (is_elementwise || i->opcode == HLO_CONVERT);
+  for (int k = 0; k < i->operand_count; k++)
+    any |= is_elementwise && packed_loads_shares_bytes(i->operands[k]->shape->dtype);
+  return !any;
+}
+
 bool linalg_takes(const instruction *i) {
   const bool is_leaf = i->opcode == HLO_PARAMETER || i->opcode == HLO_CONSTANT;
   bool all = is_leaf || i->opcode == HLO_TUPLE || i->opcode == HLO_GET_TUPLE_ELEMENT || i->opcode == HLO_COPY ||
              linalg_rules[i->opcode] || emit_is_elementwise(i);
   for (int k = 0; k < i->operand_count; k++) all &= has_tensors(i->operands[k]->shape);
-  return all && has_tensors(i->shape);
+  return all && has_tensors(i->shape) && (shape_is_tuple(i->shape) || takes_small(i));
 }
 
 // --- elements
 
 MlirType linalg_element_type(MlirContext context, dtype t) {
-  return t == DTYPE_PRED ? mlirIntegerTypeGet(context, 8) : emit_element_type(context, t);
+  return t == DTYPE_PRED ? mlirIntegerTypeGet(context, 8) : emit_element_type(context, packed_loads_held(t));
 }
 
 MlirValue linalg_element(ir_builder *body, MlirValue stored, dtype t) {
@@ -78,7 +88,7 @@ static MlirAffineMap map_of_operand(const linalg_emitter *e, const instruction *
 }
 
 static heddle_status elementwise(linalg_emitter *e, const instruction *i, MlirValue *out) {
-  MlirValue inputs[3], elements[3];
+  MlirValue inputs[3], elements[3] = {{NULL}};
   MlirAffineMap maps[4];
   for (int k = 0; k < i->operand_count; k++) {
     inputs[k] = linalg_operand(e, i, k);
@@ -98,7 +108,11 @@ static heddle_status elementwise(linalg_emitter *e, const instruction *i, MlirVa
                                         &body);
   for (int k = 0; k < i->operand_count; k++)
     elements[k] = linalg_element(&body, mlirBlockGetArgument(body.block, k), i->operands[k]->shape->dtype);
-  MlirValue value = linalg_stored(&body, emit_elementwise(&body, i, elements), i->shape->dtype);
+  const dtype from = i->operands[0]->shape->dtype;
+  MlirValue value = packed_loads_shares_bytes(from)  // only conversions read such
+                        ? emit_convert(&body, elements[0], packed_loads_held(from), i->shape->dtype)
+                        : emit_elementwise(&body, i, elements);
+  value = linalg_stored(&body, value, i->shape->dtype);
   structured_yield(&body, 1, &value);
   *out = ir_result(made, 0);
   return status_ok();
@@ -156,10 +170,11 @@ MlirValue linalg_converted(linalg_emitter *e, MlirValue x, const shape *s, dtype
 
 static MlirValue constant(linalg_emitter *e, const instruction *i) {
   MlirValue bits = emit_literal_tensor(&e->b, i->literal);
-  if (i->shape->dtype != DTYPE_PRED) return bits;
-  MlirType bytes = mlirRankedTensorTypeGet(i->shape->rank, i->shape->dims,
-                                           linalg_element_type(e->b.context, DTYPE_PRED), mlirAttributeGetNull());
-  return ir_cast(&e->b, "arith.extui", bytes, bits);
+  const dtype t = i->shape->dtype;
+  if (t != DTYPE_PRED && !packed_loads_shares_bytes(t)) return bits;
+  MlirType bytes = mlirRankedTensorTypeGet(i->shape->rank, i->shape->dims, linalg_element_type(e->b.context, t),
+                                           mlirAttributeGetNull());
+  return ir_cast(&e->b, dtypes[t].class == CLASS_SIGNED ? "arith.extsi" : "arith.extui", bytes, bits);
 }
 
 static heddle_status emit_instruction(linalg_emitter *e, const instruction *i, MlirValue *out) {

@@ -33,7 +33,8 @@ heddle_status linalg_emit(arena *a, const ir_builder *b, const computation *c, c
 
 // --- for rules
 // Elements of tensors: predicates are bytes there, as in memory, since vectors of single bits would be packed. In the
-// bodies of structured operations they are single bits again.
+// bodies of structured operations they are single bits again. Integers of less than a byte are bytes in both
+// (packed_loads.h).
 MlirType linalg_element_type(MlirContext context, dtype t);
 MlirValue linalg_element(ir_builder *body, MlirValue stored, dtype t);
 MlirValue linalg_stored(ir_builder *body, MlirValue element, dtype t);

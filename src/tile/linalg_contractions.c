@@ -7,6 +7,7 @@
 #include "kernel/hero_tiles.h"
 #include "kernel/online_softmax.h"
 #include "tile/linalg.h"
+#include "tile/packed_loads.h"
 #include "tile/stream_softmax.h"
 #include "tile/structured.h"
 
@@ -29,7 +30,7 @@ static MlirValue zeros(linalg_emitter *e, const shape *s, dtype t) {
 }
 
 static MlirValue converted(ir_builder *body, MlirValue stored, dtype from, dtype to) {
-  return emit_convert(body, linalg_element(body, stored, from), from, to);
+  return emit_convert(body, linalg_element(body, stored, from), packed_loads_held(from), to);
 }
 
 // Of a product that adds up nothing each element is computed from zero itself: an operation that reads its own output

@@ -4,7 +4,10 @@
 #include <mlir-c/BuiltinAttributes.h>
 #include <stdlib.h>
 
+#include "base/int64.h"
 #include "emit/ir_builder.h"
+#include "kernel/sizes.h"
+#include "lib/element.h"
 #include "link/link.h"
 #include "target/cpu.h"
 #include "tile/markers.h"
@@ -91,8 +94,20 @@ static bool is_written(MlirOperation binding) {
   return any;
 }
 
-static size_t bytes_of(const literal *l) {
-  return (size_t)(shape_element_count(l->shape) * ((dtypes[l->shape->dtype].bits + 7) / 8));
+static size_t bytes_of(const literal *l) { return (size_t)kernel_buffer_bytes(l->shape); }
+
+// What a tensor or memory of the type takes; -1 if that is not known. Predicates have a byte each.
+static int64_t bytes_of_type(MlirType t) {
+  MlirType element = ir_element_type(t);
+  const bool is_complex = mlirTypeIsAComplex(element);
+  if (is_complex) element = mlirComplexTypeGetElementType(element);
+  if (!mlirShapedTypeHasStaticShape(t) || (!mlirTypeIsAInteger(element) && !mlirTypeIsAFloat(element))) return -1;
+  int64_t elements = is_complex ? 2 : 1;
+  for (int d = 0; d < mlirShapedTypeGetRank(t); d++)
+    elements = int64_saturating_mul(elements, mlirShapedTypeGetDimSize(t, d));
+  const int bits = ir_bit_width(element);
+  if (bits > 1 && bits < 8) return int64_ceil_div(elements, 8 / bits);
+  return int64_saturating_mul(elements, (bits + 7) / 8);
 }
 
 static bool is_of(MlirOperation user, MlirOperation binding) {
@@ -109,14 +124,25 @@ static heddle_status check_users(arena *a, MlirOperation module, MlirOperation b
     for (int k = 0; k < all.size; k++) {
       if (!is_of(all.data[k], binding)) continue;
       MlirType t = n == 1 ? mlirValueGetType(ir_operand(all.data[k], 0)) : ir_result_type(all.data[k], 0);
-      int64_t elements = 1;
-      for (int d = 0; d < mlirShapedTypeGetRank(t); d++) elements *= mlirShapedTypeGetDimSize(t, d);
-      if (elements != shape_element_count(l->shape))
+      if (bytes_of_type(t) != (int64_t)bytes_of(l))
         return status_error(HEDDLE_INVALID, "binding @" STR_FMT " is %s, found %s for it", STR_ARG(ir_symbol(binding)),
                             ir_type_text(a, t), shape_text(a, l->shape));
     }
   }
   return status_ok();
+}
+
+// As kernels find it: elements of less than a byte share bytes.
+static void fill(const literal *l, void *memory) {
+  const dtype t = l->shape->dtype;
+  if (dtypes[t].bits >= 8) {
+    memcpy(memory, l->data, bytes_of(l));
+    return;
+  }
+  const lib_array from = {.data = l->data, .type = t}, to = {.data = memory, .type = t, .is_packed = true};
+  const int64_t count = shape_element_count(l->shape);
+  memset(memory, 0, bytes_of(l));
+  for (int64_t k = 0; k < count; k++) element_move(&to, k, &from, k);
 }
 
 static heddle_status give_memory(arena *a, MlirOperation module, region *r, const literal_list *inputs,
@@ -129,14 +155,14 @@ static heddle_status give_memory(arena *a, MlirOperation module, region *r, cons
     if (n >= from->size) continue;
     const literal *l = from->data[n];
     TRY(check_users(a, module, r->bindings[k], l));
-    if (dtypes[l->shape->dtype].bits < 8 && l->shape->dtype != DTYPE_PRED)
-      return status_error(HEDDLE_UNIMPLEMENTED, "found elements of less than a byte");
+    if (writes && dtypes[l->shape->dtype].bits < 8)
+      return status_error(HEDDLE_UNIMPLEMENTED, "found results of less than a byte");
     const size_t bytes = bytes_of(l);
     if (posix_memalign(&r->memory[k], ALIGNMENT, bytes > 0 ? bytes : 1) != 0)
       return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a binding");
     // Results begin with anything.
     if (writes) memset(r->memory[k], 0xa5, bytes);
-    else memcpy(r->memory[k], l->data, bytes);
+    else fill(l, r->memory[k]);
   }
   if (in == inputs->size && out == outputs->size) return status_ok();
   return status_error(HEDDLE_INVALID, "found %d bindings to read and %d to write, wanted %d and %d", in, out,
