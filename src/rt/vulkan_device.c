@@ -347,8 +347,13 @@ static heddle_status create(const char *asked, vulkan_device **out) {
   }
   d->process = getpid();
   heddle_status s = open_device(d);
-  if (status_is_ok(s)) *out = d;
-  else close_device(d);
+  if (!status_is_ok(s)) {
+    close_device(d);
+    return s;
+  }
+  d->references = 1;
+  d->next = open_now.first;
+  open_now.first = *out = d;
   return s;
 }
 
@@ -368,13 +373,8 @@ static heddle_status find_or_open(const char *asked, vulkan_device **out) {
   vulkan_device *d = open_now.first;
   if (d && is_parents(d)) return vulkan_device_check(d);
   while (d && strcmp(d->asked, asked) != 0) d = d->next;
-  if (d) {
-    TRY(vulkan_device_check(d));
-  } else {
-    TRY(create(asked, &d));
-    d->next = open_now.first;
-    open_now.first = d;
-  }
+  if (!d) return create(asked, out);
+  TRY(vulkan_device_check(d));
   d->references++;
   *out = d;
   return status_ok();
