@@ -52,8 +52,8 @@ typedef struct run_context {
   void *launch_user;
   const device_type *device;       // that kernels run on and arrays lie on; null: the host
   void *loaded;                    // the program there
-  int streams;                     // of it
-  int *batch_count;                // while thunks are prepared: numbers of batches (rt/device_type.h) given so far
+  device_abilities abilities;      // of it
+  device_counts *counts;           // while thunks are prepared: numbers given so far
   int threads;                     // that one run may use
   profile_fn profile;              // null: nobody looks
   profile_start_fn profile_start;  // null: nobody looks before

@@ -2,37 +2,75 @@
 
 #include "rt/stream_schedule.h"
 
+static void add_sequence(arena *a, const run_context *context, const program_sequence *s, int predicate,
+                         device_launch_list *out) {
+  for (int i = 0; i < s->count; i++) device_steps_launch(a, context, s->thunks[i], predicate, out);
+}
+
+// The choice reads the control alone: what else its branches touch they say themselves.
+static void add_conditional(arena *a, const run_context *context, const program_thunk *t, int predicate,
+                            device_launch_list *out) {
+  const int branches = context->counts->predicates;
+  context->counts->predicates += t->sequence_count;
+  vec_push(a, out,
+           ((device_launch){.kind = DEVICE_CHOICE,
+                            .touches = {.read_count = 1, .reads = &t->control.slice},
+                            .is_pred = t->control.is_pred,
+                            .branch_count = t->sequence_count,
+                            .branches = branches,
+                            .predicate = predicate}));
+  for (int k = 0; k < t->sequence_count; k++) add_sequence(a, context, &t->sequences[k], branches + k, out);
+}
+
+void device_steps_launch(arena *a, const run_context *context, const program_thunk *t, int predicate,
+                         device_launch_list *out) {
+  device_launch made = {
+      .kind = t->kind == THUNK_COPY ? DEVICE_COPY : DEVICE_KERNEL, .touches = touched_by(t), .predicate = predicate};
+  if (t->kind == THUNK_CONDITIONAL) {
+    add_conditional(a, context, t, predicate, out);
+  } else if (t->sequence_count) {
+    add_sequence(a, context, &t->sequences[0], predicate, out);
+  } else {
+    if (t->kind == THUNK_KERNEL) {
+      made.kernel = t->launch.kernel;
+      made.buffers = t->launch.buffers;
+    }
+    vec_push(a, out, made);
+  }
+}
+
 // The schedule counts the sequence's batches and those of the host, the device all batches of the program.
-static device_step make_step(arena *a, const run_context *context, const stream_batch *from, const thunk *thunks,
+static device_step make_step(arena *a, const run_context *context, const program_sequence *of, const stream_batch *from,
                              const int *numbers) {
   const bool is_host = from->stream == STREAM_HOST;
   int *waits = arena_array(a, int, from->wait_count);
+  device_launch_list launches = {0};
   for (int k = 0; k < from->wait_count; k++) waits[k] = numbers[from->waits[k]];
-  device_launch *launches = arena_array(a, device_launch, is_host ? 0 : from->count);
-  for (int k = 0; k < from->count && !is_host; k++) launches[k] = *thunk_dispatch_launch(&thunks[from->thunks[k]]);
+  for (int k = 0; k < from->count && !is_host; k++)
+    device_steps_launch(a, context, of->thunks[from->thunks[k]], 0, &launches);
   return (device_step){.thunks = from->thunks,
-                       .batch = {.number = is_host ? -1 : (*context->batch_count)++,
+                       .batch = {.number = is_host ? -1 : context->counts->batches++,
                                  .stream = from->stream,
-                                 .count = is_host ? 0 : from->count,
-                                 .launches = launches,
+                                 .count = launches.size,
+                                 .launches = launches.data,
                                  .wait_count = from->wait_count,
                                  .waits = waits}};
 }
 
-void device_steps_make(arena *a, const run_context *context, const program_sequence *of, const thunk *thunks,
-                       device_steps *out) {
+void device_steps_make(arena *a, const run_context *context, const program_sequence *of, device_steps *out) {
   stream_schedule schedule;
-  stream_schedule_make(a, context->program, of, context->streams, &schedule);
+  stream_schedule_make(a, context->program, of, &context->abilities, &schedule);
+  const int streams = context->abilities.streams;
   device_step *steps = arena_array(a, device_step, schedule.batch_count);
-  int *numbers = arena_array(a, int, schedule.batch_count), *lasts = arena_array(a, int, context->streams);
+  int *numbers = arena_array(a, int, schedule.batch_count), *lasts = arena_array(a, int, streams);
   int last_of[PROGRAM_MOST_STREAMS], last_count = 0;
   for (int t = 0; t < PROGRAM_MOST_STREAMS; t++) last_of[t] = -1;
   for (int k = 0; k < schedule.batch_count; k++) {
-    steps[k] = make_step(a, context, &schedule.batches[k], thunks, numbers);
+    steps[k] = make_step(a, context, of, &schedule.batches[k], numbers);
     numbers[k] = steps[k].batch.number;
-    if (steps[k].batch.count) last_of[steps[k].batch.stream] = numbers[k];
+    if (schedule.batches[k].stream != STREAM_HOST) last_of[schedule.batches[k].stream] = numbers[k];
   }
-  for (int t = 0; t < context->streams; t++)
+  for (int t = 0; t < streams; t++)
     if (last_of[t] >= 0) lasts[last_count++] = last_of[t];
   *out = (device_steps){schedule.batch_count, steps, last_count, lasts};
 }

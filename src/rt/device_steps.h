@@ -3,11 +3,12 @@
 #ifndef HEDDLE_RT_DEVICE_STEPS_H_
 #define HEDDLE_RT_DEVICE_STEPS_H_
 
+#include "base/vec.h"
 #include "rt/thunk.h"
 
 typedef struct device_step {
   const int *thunks;   // of the sequence
-  device_batch batch;  // without launches: the host executes the thunk, behind the batches that this one waits for
+  device_batch batch;  // number -1: the host executes the thunk, behind the batches that this one waits for
 } device_step;
 
 typedef struct device_steps {
@@ -17,11 +18,14 @@ typedef struct device_steps {
   const int *lasts;  // the last batch of each stream that has one
 } device_steps;
 
-// Gives each batch a number, counted in *context->batch_count.
-void device_steps_make(arena *a, const run_context *context, const program_sequence *of, const thunk *thunks,
-                       device_steps *out);
+// Gives each batch a number, counted in context->counts.
+void device_steps_make(arena *a, const run_context *context, const program_sequence *of, device_steps *out);
 
-// What the thunk launches; null if it is no launch on a device.
-const device_launch *thunk_dispatch_launch(const thunk *t);
+typedef VEC(device_launch) device_launch_list;
+
+// What a device does for a thunk (stream_schedule_is_for_device), if the predicate is true; branches get predicates of
+// their own, counted in context->counts.
+void device_steps_launch(arena *a, const run_context *context, const program_thunk *t, int predicate,
+                         device_launch_list *out);
 
 #endif

@@ -10,10 +10,23 @@
 #include "base/str.h"
 #include "rt/conflicts.h"
 
+typedef enum device_launch_kind {
+  DEVICE_KERNEL,
+  DEVICE_COPY,    // of the slice that is read to the one that is written
+  DEVICE_CHOICE,  // of a branch, by the slice that is read: what follows is told by predicates
+} device_launch_kind;
+
 typedef struct device_launch {
+  device_launch_kind kind;
   int kernel;
-  const int *buffers;  // slices of the program
+  const int *buffers;  // of a kernel: slices of the program
   touched touches;     // the same, by what is done to them
+  // Of a choice: as program_control says it, among so many branches, the first of which has this predicate and the
+  // others the following ones.
+  bool is_pred;
+  int branch_count, branches;
+  // What is only done if a choice before has made it true, and not if it was not made; 0 is always true.
+  int predicate;
 } device_launch;
 
 // Launches that a stream takes at once.
@@ -26,21 +39,31 @@ typedef struct device_batch {
   const int *waits;  // numbers of batches of other streams that have to end first, submitted before
 } device_batch;
 
+// What a program runs on.
+typedef struct device_abilities {
+  int streams;          // of which the program may have asked for so many (program.streams)
+  bool has_predicates;  // launches may depend on what the device itself has computed
+} device_abilities;
+
+// Of what a run of the program needs so many.
+typedef struct device_counts {
+  int batches;
+  int predicates;  // the one that is always true is counted
+} device_counts;
+
 typedef struct device_type {
   // A line for each device there is: "vulkan 0: NAME, …". Fails where there is none.
   heddle_status (*list)(text *out);
   // Makes the program's kernels and constants ready, once; `loaded` is what the calls below take.
   // `device` says on which device: its number or a part of its name; null: any.
   heddle_status (*load)(const program *p, const char *device, void **loaded);
-  // How many streams the program runs on, which may have asked for so many (program.streams).
-  int (*streams)(const void *loaded);
+  device_abilities (*abilities)(const void *loaded);
   void (*unload)(void *loaded);  // all frames must be gone
   // Asked before a run: HEDDLE_DEVICE_FAILED in a child of the process that loaded the program, since a fork copies no
   // device. The calls that free are for such a child, too.
   heddle_status (*check)(const void *loaded);
-  // Memory for one run of the program at a time, which has so many batches; allocations[i] receives where the host
-  // finds allocation i.
-  heddle_status (*create_frame)(void *loaded, int batch_count, char **allocations, void **frame);
+  // Memory for one run of the program at a time; allocations[i] receives where the host finds allocation i.
+  heddle_status (*create_frame)(void *loaded, const device_counts *counts, char **allocations, void **frame);
   void (*destroy_frame)(void *loaded, void *frame);
   // Starts the launches, those that touch the same bytes one after the other, behind earlier batches of the stream and
   // those that it waits for. A batch is submitted again only when it has ended.

@@ -43,8 +43,9 @@ static heddle_status prepare(void *argument) {
   e->context.entries = entries;
   const device_type *device = e->context.device = device_types[p->device];
   heddle_status s = device ? device->load(p, made->options->device, &e->context.loaded) : status_ok();
-  if (status_is_ok(s) && device) e->context.streams = device->streams(e->context.loaded);
-  e->context.batch_count = &e->frames.batch_count;
+  if (status_is_ok(s) && device) e->context.abilities = device->abilities(e->context.loaded);
+  e->frames.counts.predicates = 1;
+  e->context.counts = &e->frames.counts;
   if (status_is_ok(s)) s = sequence_create(a, &e->context, &p->entry, &e->entry);
   e->frames.context = &e->context;
   e->frames.scratch_bytes = e->entry ? sequence_scratch_bytes(e->entry) : 0;

@@ -23,7 +23,7 @@ static heddle_status allocate(const frame_pool *pool, frame_memory *m) {
   const program *p = c->program;
   if (pool->scratch_bytes) m->frame.scratch = buffer_allocate((size_t)pool->scratch_bytes);
   if (pool->scratch_bytes && !m->frame.scratch) return no_memory(pool);
-  if (c->device) return c->device->create_frame(c->loaded, pool->batch_count, m->allocations, &m->frame.device_frame);
+  if (c->device) return c->device->create_frame(c->loaded, &pool->counts, m->allocations, &m->frame.device_frame);
   if (p->temporary_bytes) m->temporary = buffer_allocate((size_t)p->temporary_bytes);
   if (p->temporary_bytes && !m->temporary) return no_memory(pool);
   for (int i = 0; i < p->allocation_count; i++) {

@@ -21,7 +21,7 @@ typedef struct frame_memory {
 typedef struct frame_pool {
   const run_context *context;
   int64_t scratch_bytes;  // of a frame, for thunks
-  int batch_count;        // that a device is given
+  device_counts counts;   // that a device is given
   _Atomic(frame_memory *) slots[FRAME_SLOTS];
 } frame_pool;
 

@@ -50,7 +50,7 @@ static void print_batch(const printing *w, const program_sequence *s, const stre
 // Sequences nest as deep as program_check allows.
 static void print_streams(const printing *w, const program_sequence *s, int depth) {
   stream_schedule schedule;
-  stream_schedule_make(w->arena, w->program, s, w->streams, &schedule);
+  stream_schedule_make(w->arena, w->program, s, &(device_abilities){w->streams, true}, &schedule);
   for (int k = 0; k < schedule.batch_count; k++) print_batch(w, s, &schedule.batches[k], k, depth);
 }
 

@@ -76,7 +76,7 @@ heddle_status sequence_create(arena *a, const run_context *context, const progra
   // Side by side thunks would take more memory than one after the other. A device has streams for that.
   const bool is_in_order = context->program->memory_limit > 0 || context->device || context->program->streams == 1;
   thunk_schedule_make(a, context->program, from->count, s->thunks, is_in_order ? 1 : context->threads, &s->schedule);
-  if (context->device) device_steps_make(a, context, from, s->thunks, &s->steps);
+  if (context->device) device_steps_make(a, context, from, &s->steps);
   place_scratch(s);
   add_up(s, from->count);
   return status_ok();
@@ -179,7 +179,7 @@ static heddle_status execute_on_host(const thunk *t, const run_frame *f) {
 static heddle_status execute_step(const sequence *s, const device_step *step, const run_frame *f) {
   const run_context *c = f->context;
   const int first = step->thunks[0];
-  if (step->batch.count)
+  if (step->batch.number >= 0)
     return status_context(c->device->submit(c->loaded, f->device_frame, &step->batch),
                           "while running kernels from %s on", text_or_none(s->thunks[first].from->name));
   if (step->batch.wait_count)
@@ -201,7 +201,7 @@ static heddle_status execute_listed(const sequence *s, const run_frame *f) {
   for (int i = 0; i < s->prepared; i++) {
     const thunk *t = &s->thunks[i];
     TRY(call_check());
-    TRY(thunk_dispatch_launch(t) ? execute(t, f) : execute_on_host(t, f));
+    TRY(t->type == &thunk_dispatch ? execute(t, f) : execute_on_host(t, f));
   }
   return status_ok();
 }

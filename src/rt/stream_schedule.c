@@ -31,7 +31,8 @@ typedef struct scheduling {
   const program *program;
   const program_sequence *of;
   int streams;
-  int *order;  // numbers of thunks
+  bool *is_launch;  // of each thunk: the device does it
+  int *order;       // numbers of thunks
   // Of each thunk: its stream, and of launches the batch, by the order of opening, and when it ends.
   int *stream, *batch;
   int64_t *end;
@@ -90,18 +91,15 @@ static needs find_needs(const scheduling *s, int place, int first) {
 
 // --- the order
 
-static bool is_launch(const program_thunk *t) { return t->kind == THUNK_KERNEL; }
-
 // How many of the host's thunks in the window come before each of the window's: of a launch those that it waits for and
 // those that what it waits for waits for.
 static int find_turns(const scheduling *s, int first, int last, int *turns) {
   int host_count = 0;
   for (int i = first; i < last; i++) {
-    const program_thunk *t = s->of->thunks[i];
-    int turn = is_launch(t) ? 0 : host_count++;
-    for (int k = i - 1; k >= first && is_launch(t); k--) {
-      const int least = turns[k - first] + !is_launch(s->of->thunks[k]);
-      if (least > turn && has_to_wait(s->program, t, s->of->thunks[k])) turn = least;
+    int turn = s->is_launch[i] ? 0 : host_count++;
+    for (int k = i - 1; k >= first && s->is_launch[i]; k--) {
+      const int least = turns[k - first] + !s->is_launch[k];
+      if (least > turn && has_to_wait(s->program, s->of->thunks[i], s->of->thunks[k])) turn = least;
     }
     turns[i - first] = turn;
   }
@@ -115,7 +113,7 @@ static void order_window(scheduling *s, int first, int last) {
   for (int turn = 0; turn <= host_count; turn++)
     for (int is_host = 0; is_host < 2; is_host++)
       for (int i = first; i < last; i++)
-        if (turns[i - first] == turn && is_launch(s->of->thunks[i]) == !is_host) s->order[at++] = i;
+        if (turns[i - first] == turn && s->is_launch[i] == !is_host) s->order[at++] = i;
 }
 
 // --- batches
@@ -213,23 +211,57 @@ static void schedule_window(scheduling *s, int first, int last) {
   for (int at = first; at < last; at++) {
     const int number = s->order[at];
     const needs n = find_needs(s, at, first);
-    if (is_launch(s->of->thunks[number])) launch(s, number, &n);
+    if (s->is_launch[number]) launch(s, number, &n);
     else execute_on_host(s, number, &n);
   }
   end_window(s);
 }
 
-void stream_schedule_make(arena *a, const program *p, const program_sequence *of, int streams, stream_schedule *out) {
+// --- whose a thunk is
+
+// Launches that a conditional may have, so that not all of a large program is recorded for what may never be done.
+enum { MOST_NESTED = 64 };
+
+static bool is_apart(const program *p, const program_thunk *t) {
+  const touched from = {.read_count = t->read_count, .reads = t->reads},
+                to = {.write_count = t->write_count, .writes = t->writes};
+  return t->read_count == 1 && t->write_count == 1 && p->slices[t->reads[0]].bytes == p->slices[t->writes[0]].bytes &&
+         !conflicts_between(p, &from, &to);
+}
+
+// Counts the launches; more than there may be where the host is needed.
+static int count_launches(const program *p, const program_thunk *t, bool has_predicates) {
+  if (t->kind == THUNK_KERNEL || (t->kind == THUNK_COPY && is_apart(p, t))) return 1;
+  // A number is read as a word.
+  const bool is_chosen = t->kind == THUNK_CONDITIONAL && has_predicates &&
+                         (t->control.is_pred || p->slices[t->control.slice].offset % (int64_t)sizeof(int32_t) == 0);
+  if (!is_chosen && t->kind != THUNK_SEQUENCE && t->kind != THUNK_CALL) return MOST_NESTED + 1;
+  int count = is_chosen;
+  for (int k = 0; k < t->sequence_count; k++)
+    for (int i = 0; i < t->sequences[k].count && count <= MOST_NESTED; i++)
+      count += count_launches(p, t->sequences[k].thunks[i], has_predicates);
+  return count;
+}
+
+bool stream_schedule_is_for_device(const program *p, const program_thunk *t, bool has_predicates) {
+  return count_launches(p, t, has_predicates) <= MOST_NESTED;
+}
+
+void stream_schedule_make(arena *a, const program *p, const program_sequence *of, const device_abilities *on,
+                          stream_schedule *out) {
   arena *scratch = arena_create();
   scheduling *s = arena_new(scratch, scheduling);
-  *s = (scheduling){.arena = a, .scratch = scratch, .program = p, .of = of, .streams = streams};
+  *s = (scheduling){.arena = a, .scratch = scratch, .program = p, .of = of, .streams = on->streams};
+  s->is_launch = arena_array(scratch, bool, of->count);
   s->order = arena_array(scratch, int, of->count);
   s->stream = arena_array(scratch, int, of->count);
   s->batch = arena_array(scratch, int, of->count);
   s->end = arena_array(scratch, int64_t, of->count);
-  for (int t = 0; t < streams; t++) {
+  for (int i = 0; i < of->count; i++)
+    s->is_launch[i] = stream_schedule_is_for_device(p, of->thunks[i], on->has_predicates);
+  for (int t = 0; t < s->streams; t++) {
     s->open[t].number = s->last[t] = s->floor[t] = s->host_seen[t] = NONE;
-    for (int k = 0; k < streams; k++) s->seen[k][t] = NONE;
+    for (int k = 0; k < s->streams; k++) s->seen[k][t] = NONE;
   }
   for (int first = 0; first < of->count; first += WINDOW)
     schedule_window(s, first, of->count - first < WINDOW ? of->count : first + WINDOW);

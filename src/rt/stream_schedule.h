@@ -4,7 +4,7 @@
 #define HEDDLE_RT_STREAM_SCHEDULE_H_
 
 #include "base/arena.h"
-#include "prog/program.h"
+#include "rt/device_type.h"
 
 enum { STREAM_HOST = -1 };
 
@@ -25,11 +25,16 @@ typedef struct stream_schedule {
   const stream_batch *batches;  // in the order in which the host submits or, its own, executes them
 } stream_schedule;
 
-// `streams` (1 … PROGRAM_MOST_STREAMS) of them. Kernels are the device's thunks, all others the host's. Any two thunks
+// `streams` (1 … PROGRAM_MOST_STREAMS) of them. Any two thunks
 // that touch the same bytes, one of them writing, run as they are listed; so do any two of the host's. A launch goes
 // where it can begin soonest, times taken from the bytes that thunks touch, and is submitted before what the host does
 // meanwhile; the schedule depends on nothing but the program and `streams`. Time grows as the number of thunks, not as
 // its square. The schedule lives in the arena.
-void stream_schedule_make(arena *a, const program *p, const program_sequence *of, int streams, stream_schedule *out);
+void stream_schedule_make(arena *a, const program *p, const program_sequence *of, const device_abilities *on,
+                          stream_schedule *out);
+
+// Whether a device does what the thunk says, all of it, without the host: kernels, copies of slices that lie apart, and
+// sequences and calls of these; where it has predicates, conditionals of these, too. All else is the host's.
+bool stream_schedule_is_for_device(const program *p, const program_thunk *t, bool has_predicates);
 
 #endif

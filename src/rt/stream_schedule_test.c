@@ -88,7 +88,7 @@ static void test_random_sequences(void **state) {
     const program_sequence of = random_sequence(&h, turn % 40 == 0 ? 700 : 1 + draw(60));
     for (int streams = 1; streams <= PROGRAM_MOST_STREAMS; streams += 1 + draw(6)) {
       stream_schedule made;
-      stream_schedule_make(h.arena, &h.program, &of, streams, &made);
+      stream_schedule_make(h.arena, &h.program, &of, &(device_abilities){streams, false}, &made);
       check(&h, &of, &made, streams);
     }
     testing_end(&h);

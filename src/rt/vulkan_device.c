@@ -19,7 +19,7 @@ typedef struct candidate {
   vulkan_features features;
   uint64_t largest_block;
   uint32_t queue_family, queue_count, memory_type, host_memory_type;
-  bool has_timelines, is_apart;
+  bool has_timelines, has_predicates, is_apart;
   const char *extensions[MOST_EXTENSIONS];  // to be enabled
   uint32_t extension_count;
   const char *lack;  // what it cannot be used without; null: nothing
@@ -34,12 +34,14 @@ typedef struct feature_chain {
   VkPhysicalDeviceShaderAtomicInt64Features atomics;
   VkPhysicalDeviceBufferDeviceAddressFeatures addresses;
   VkPhysicalDeviceTimelineSemaphoreFeatures timelines;
+  VkPhysicalDeviceConditionalRenderingFeaturesEXT predicates;
 } feature_chain;
 
 typedef struct extension {
   const char *name;
   size_t link;  // of feature_chain
   VkStructureType type;
+  bool is_no_core;  // no version of Vulkan has it without the extension
 } extension;
 
 static const extension extensions[] = {
@@ -53,6 +55,8 @@ static const extension extensions[] = {
      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES},
     {VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME, offsetof(feature_chain, timelines),
      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES},
+    {VK_EXT_CONDITIONAL_RENDERING_EXTENSION_NAME, offsetof(feature_chain, predicates),
+     VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_CONDITIONAL_RENDERING_FEATURES_EXT, .is_no_core = true},
 };
 
 enum { EXTENSION_COUNT = sizeof extensions / sizeof *extensions };
@@ -76,7 +80,8 @@ static void link_features(candidate *c, uint32_t count, const VkExtensionPropert
   c->extension_count = 0;
   for (int k = 0; k < EXTENSION_COUNT; k++) {
     const bool has_extension = is_offered(count, offered, extensions[k].name);
-    if (!has_extension && c->properties.apiVersion < VK_API_VERSION_1_2) continue;
+    const bool is_core = !extensions[k].is_no_core && c->properties.apiVersion >= VK_API_VERSION_1_2;
+    if (!has_extension && !is_core) continue;
     link_structure(chain, (char *)chain + extensions[k].link, extensions[k].type);
     if (has_extension) c->extensions[c->extension_count++] = extensions[k].name;
   }
@@ -201,6 +206,7 @@ static heddle_status examine(const vulkan_functions *f, candidate *c, feature_ch
   f->GetPhysicalDeviceFeatures2(c->physical, &chain->all);
   read_features(chain, &c->features);
   c->has_timelines = chain->timelines.timelineSemaphore;
+  c->has_predicates = chain->predicates.conditionalRendering && c->features.storage8;
   c->lack = lack_of(f, c);
   free(offered);
   return status_ok();
@@ -279,6 +285,7 @@ static void keep(vulkan_device *d, const candidate *c) {
   d->physical = c->physical;
   d->queue_family = c->queue_family;
   d->has_timelines = c->has_timelines;
+  d->has_predicates = c->has_predicates;
   d->memory_type = c->memory_type;
   d->host_memory_type = c->host_memory_type;
   d->is_apart = c->is_apart;
@@ -300,6 +307,7 @@ static heddle_status open_device(vulkan_device *d) {
   // What no kernel uses is not asked for.
   chain.all.features = (VkPhysicalDeviceFeatures){
       .shaderInt16 = c.features.int16, .shaderInt64 = true, .shaderFloat64 = c.features.float64};
+  chain.predicates.inheritedConditionalRendering = false;
   chain.addresses.bufferDeviceAddressCaptureReplay = chain.addresses.bufferDeviceAddressMultiDevice = false;
   const float priorities[VULKAN_MOST_QUEUES] = {1, 1, 1, 1};
   const uint32_t queue_count = c.queue_count < VULKAN_MOST_QUEUES ? c.queue_count : VULKAN_MOST_QUEUES;
@@ -317,6 +325,7 @@ static heddle_status open_device(vulkan_device *d) {
   TRY(vulkan_driver_device_functions(&d->f, d->device));
   keep(d, &c);
   d->has_timelines = d->has_timelines && d->f.WaitSemaphores;
+  d->has_predicates = d->has_predicates && d->f.CmdBeginConditionalRenderingEXT && d->f.CmdEndConditionalRenderingEXT;
   for (; d->queue_count < (int)queue_count; d->queue_count++) {
     vulkan_queue *q = &d->queues[d->queue_count];
     pthread_mutex_init(&q->lock, NULL);

@@ -37,6 +37,7 @@ typedef struct vulkan_device {
   int queue_count;
   vulkan_queue queues[VULKAN_MOST_QUEUES];
   bool has_timelines;         // semaphores that count, between queues and to the host
+  bool has_predicates;        // commands that depend on what is in memory
   uint32_t memory_type;       // of what kernels use
   uint32_t host_memory_type;  // that the host sees, coherently
   bool is_apart;              // the host does not see the device's memory; else both are the same

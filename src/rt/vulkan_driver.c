@@ -82,6 +82,10 @@ heddle_status vulkan_driver_device_functions(vulkan_functions *f, VkDevice devic
   f->GetBufferDeviceAddress = (PFN_vkGetBufferDeviceAddress)(void *)find_either(f, device, "vkGetBufferDeviceAddress",
                                                                                 "vkGetBufferDeviceAddressKHR");
   f->WaitSemaphores = (PFN_vkWaitSemaphores)(void *)find_either(f, device, "vkWaitSemaphores", "vkWaitSemaphoresKHR");
+  f->CmdBeginConditionalRenderingEXT =
+      (PFN_vkCmdBeginConditionalRenderingEXT)(void *)f->GetDeviceProcAddr(device, "vkCmdBeginConditionalRenderingEXT");
+  f->CmdEndConditionalRenderingEXT =
+      (PFN_vkCmdEndConditionalRenderingEXT)(void *)f->GetDeviceProcAddr(device, "vkCmdEndConditionalRenderingEXT");
   return f->GetBufferDeviceAddress ? status_ok() : lacks("vkGetBufferDeviceAddress");
 }
 

@@ -59,6 +59,9 @@ typedef struct vulkan_functions {
   // By the names of extensions before Vulkan 1.2.
   PFN_vkGetBufferDeviceAddress GetBufferDeviceAddress;
   PFN_vkWaitSemaphores WaitSemaphores;  // null where there are no timelines
+  // Null where the device has no predicates (VK_EXT_conditional_rendering).
+  PFN_vkCmdBeginConditionalRenderingEXT CmdBeginConditionalRenderingEXT;
+  PFN_vkCmdEndConditionalRenderingEXT CmdEndConditionalRenderingEXT;
 } vulkan_functions;
 #undef VULKAN_MEMBER
 

@@ -36,7 +36,9 @@ typedef struct vulkan_frame {
   vulkan_stream streams[PROGRAM_MOST_STREAMS];
   int batch_count;
   vulkan_batch *batches;
-  bool is_stuck;  // some of it may be running, and the driver does not say whether
+  vulkan_memory choices;
+  vulkan_piece predicates;  // a word for each
+  bool is_stuck;            // some of it may be running, and the driver does not say whether
 } vulkan_frame;
 
 // --- waiting
@@ -125,6 +127,7 @@ void vulkan_frame_destroy(void *loaded, void *frame) {
   for (int i = 0; f->batches && i < f->batch_count; i++)
     if (f->batches[i].table.device) vulkan_memory_destroy(&f->batches[i].table);
   if (f->memory.device) vulkan_memory_destroy(&f->memory);
+  if (f->choices.device) vulkan_memory_destroy(&f->choices);
   free(f->batches);
   free(f->pieces);
   free(f);
@@ -138,7 +141,16 @@ static heddle_status create_timeline(const vulkan_device *d, VkSemaphore *out) {
   return status_ok();
 }
 
-static heddle_status fill(vulkan_program *v, vulkan_frame *f) {
+static heddle_status make_predicates(vulkan_program *v, vulkan_frame *f, int count) {
+  const int64_t bytes = count * (int64_t)sizeof(uint32_t);
+  const uint32_t always = 1;
+  if (!v->has_predicates) return status_ok();
+  TRY(vulkan_memory_create(v->device, true, 1, &bytes, &f->predicates, &f->choices));
+  memcpy(f->predicates.host, &always, sizeof always);
+  return status_ok();
+}
+
+static heddle_status fill(vulkan_program *v, vulkan_frame *f, const device_counts *counts) {
   vulkan_device *d = v->device;
   const program *p = v->program;
   f->pieces = calloc((size_t)p->allocation_count + 1, sizeof *f->pieces);
@@ -146,6 +158,7 @@ static heddle_status fill(vulkan_program *v, vulkan_frame *f) {
   if (!f->pieces || !f->batches) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a frame");
   memcpy(f->pieces, v->pieces, (size_t)p->allocation_count * sizeof *f->pieces);
   TRY(vulkan_program_place(d, p, false, f->pieces, &f->memory));
+  TRY(make_predicates(v, f, counts->predicates));
   const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                         .queueFamilyIndex = d->queue_family};
   VULKAN_TRY(d->f.CreateCommandPool(d->device, &pool, NULL, &f->pool), CreateCommandPool);
@@ -159,13 +172,13 @@ static heddle_status fill(vulkan_program *v, vulkan_frame *f) {
   return status_ok();
 }
 
-heddle_status vulkan_frame_create(void *loaded, int batch_count, char **allocations, void **out) {
+heddle_status vulkan_frame_create(void *loaded, const device_counts *counts, char **allocations, void **out) {
   vulkan_program *v = loaded;
   vulkan_frame *f = calloc(1, sizeof *f);
   if (!f) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a frame");
-  f->batch_count = batch_count;
-  f->stream_count = vulkan_program_streams(v);
-  heddle_status s = fill(v, f);
+  f->batch_count = counts->batches;
+  f->stream_count = vulkan_program_abilities(v).streams;
+  heddle_status s = fill(v, f, counts);
   if (!status_is_ok(s)) {
     vulkan_frame_destroy(v, f);
     return s;
@@ -218,7 +231,9 @@ heddle_status vulkan_frame_cross(void *loaded, void *frame, bool to_host) {
 
 // --- recording
 
-static int buffers_of(const program *p, const device_launch *l) { return p->kernels[l->kernel].buffer_count; }
+static int buffers_of(const program *p, const device_launch *l) {
+  return l->kind == DEVICE_KERNEL ? p->kernels[l->kernel].buffer_count : 0;
+}
 
 static uint64_t address_of(const vulkan_program *v, const vulkan_frame *f, int slice) {
   const program_slice *s = &v->program->slices[slice];
@@ -256,15 +271,25 @@ static void push_addresses(const vulkan_program *v, const vulkan_frame *f, VkCom
   if (count) v->device->f.CmdPushConstants(to, v->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, bytes, pushed);
 }
 
-enum { KERNELS = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, HOST = VK_PIPELINE_STAGE_HOST_BIT };
+enum {
+  KERNELS = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+  WORK = KERNELS | VK_PIPELINE_STAGE_TRANSFER_BIT,
+  PREDICATES = VK_PIPELINE_STAGE_CONDITIONAL_RENDERING_BIT_EXT,
+  HOST = VK_PIPELINE_STAGE_HOST_BIT
+};
+
+static VkAccessFlags accesses_of(VkPipelineStageFlags stages) {
+  return (stages & HOST ? VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT : 0) |
+         (stages & KERNELS ? VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT : 0) |
+         (stages & VK_PIPELINE_STAGE_TRANSFER_BIT ? VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT : 0) |
+         (stages & PREDICATES ? VK_ACCESS_CONDITIONAL_RENDERING_READ_BIT_EXT : 0);
+}
 
 static void wait_for_memory(const vulkan_program *v, VkCommandBuffer to, VkPipelineStageFlags before,
                             VkPipelineStageFlags after) {
   const VkMemoryBarrier all = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-                               .srcAccessMask = (before & HOST ? VK_ACCESS_HOST_WRITE_BIT : 0) |
-                                                (before & KERNELS ? VK_ACCESS_SHADER_WRITE_BIT : 0),
-                               .dstAccessMask = after & HOST ? VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT
-                                                             : VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT};
+                               .srcAccessMask = accesses_of(before),
+                               .dstAccessMask = accesses_of(after)};
   v->device->f.CmdPipelineBarrier(to, before, after, 0, 1, &all, 0, NULL, 0, NULL);
 }
 
@@ -278,6 +303,73 @@ static bool has_to_wait(const program *p, const device_launch *first, const devi
   return has_to;
 }
 
+static void dispatch(const vulkan_program *v, VkCommandBuffer to, const vulkan_kernel *k, const uint32_t groups[3]) {
+  v->device->f.CmdBindPipeline(to, VK_PIPELINE_BIND_POINT_COMPUTE, k->pipeline);
+  v->device->f.CmdDispatch(to, groups[0], groups[1], groups[2]);
+}
+
+static void dispatch_own(const vulkan_program *v, VkCommandBuffer to, vulkan_kernel_name name, uint64_t threads,
+                         int number_count, const uint64_t *numbers) {
+  enum { MOST_X = 65535 };
+  const uint64_t groups = (threads + VULKAN_KERNEL_THREADS - 1) / VULKAN_KERNEL_THREADS;
+  const uint32_t y = (uint32_t)((groups + MOST_X - 1) / MOST_X);
+  v->device->f.CmdPushConstants(to, v->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, (uint32_t)number_count * sizeof *numbers,
+                                numbers);
+  dispatch(v, to, &v->own[name], (const uint32_t[]){y > 1 ? MOST_X : (uint32_t)groups, y, 1});
+}
+
+// Copies of Vulkan's own do not heed predicates.
+static void copy(const vulkan_program *v, const vulkan_frame *f, VkCommandBuffer to, const device_launch *l) {
+  enum { WORD = sizeof(uint32_t) };
+  const program_slice *from = &v->program->slices[l->touches.reads[0]], *at = &v->program->slices[l->touches.writes[0]];
+  const vulkan_piece *source = &f->pieces[from->allocation], *target = &f->pieces[at->allocation];
+  const uint64_t bytes = (uint64_t)at->bytes;
+  if (!bytes) return;
+  if (!l->predicate) {
+    const VkBufferCopy range = {source->offset + (uint64_t)from->offset, target->offset + (uint64_t)at->offset, bytes};
+    v->device->f.CmdCopyBuffer(to, source->buffer, target->buffer, 1, &range);
+    return;
+  }
+  uint64_t numbers[] = {source->address + (uint64_t)from->offset, target->address + (uint64_t)at->offset, bytes};
+  const bool has_words = (numbers[0] | numbers[1] | bytes) % WORD == 0;
+  if (has_words) numbers[2] /= WORD;
+  dispatch_own(v, to, has_words ? VULKAN_COPY_WORDS : VULKAN_COPY_BYTES, numbers[2], 3, numbers);
+}
+
+static uint64_t predicate_bytes(int predicate) { return (uint64_t)predicate * sizeof(uint32_t); }
+
+// Between barriers, since what is chosen is read as a predicate and by other choices.
+static void choose(const vulkan_program *v, const vulkan_frame *f, VkCommandBuffer to, const device_launch *l) {
+  enum { WORD = sizeof(uint32_t), BYTE_BITS = 8 };
+  const uint64_t address = address_of(v, f, l->touches.reads[0]), first = f->predicates.address;
+  const uint64_t numbers[] = {address / WORD * WORD,
+                              address % WORD * BYTE_BITS,
+                              l->is_pred ? UINT8_MAX : UINT32_MAX,
+                              l->is_pred,
+                              (uint64_t)l->branch_count,
+                              first + predicate_bytes(l->predicate),
+                              first + predicate_bytes(l->branches)};
+  wait_for_memory(v, to, WORK | PREDICATES, KERNELS);
+  dispatch_own(v, to, VULKAN_CHOOSE, (uint64_t)l->branch_count, sizeof numbers / sizeof *numbers, numbers);
+  wait_for_memory(v, to, KERNELS, WORK | PREDICATES);
+}
+
+static void launch(const vulkan_program *v, const vulkan_frame *f, VkCommandBuffer to, const device_launch *l,
+                   vulkan_piece *table) {
+  const vulkan_functions *d = &v->device->f;
+  const VkConditionalRenderingBeginInfoEXT condition = {.sType = VK_STRUCTURE_TYPE_CONDITIONAL_RENDERING_BEGIN_INFO_EXT,
+                                                        .buffer = f->predicates.buffer,
+                                                        .offset = f->predicates.offset + predicate_bytes(l->predicate)};
+  if (l->predicate) d->CmdBeginConditionalRenderingEXT(to, &condition);
+  if (l->kind == DEVICE_COPY) {
+    copy(v, f, to, l);
+  } else {
+    push_addresses(v, f, to, l, table);
+    dispatch(v, to, &v->kernels[l->kernel], v->kernels[l->kernel].groups);
+  }
+  if (l->predicate) d->CmdEndConditionalRenderingEXT(to);
+}
+
 static heddle_status record(const vulkan_program *v, vulkan_frame *f, const device_batch *b, VkCommandBuffer to) {
   const vulkan_functions *d = &v->device->f;
   const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
@@ -285,18 +377,20 @@ static heddle_status record(const vulkan_program *v, vulkan_frame *f, const devi
   vulkan_piece table;
   TRY(make_table(v, f, b, &table));
   VULKAN_TRY(d->BeginCommandBuffer(to, &begin), BeginCommandBuffer);
-  wait_for_memory(v, to, HOST | KERNELS, KERNELS);  // earlier batches of the stream may still be running
+  wait_for_memory(v, to, HOST | WORK, WORK);  // earlier batches of the stream may still be running
   for (int i = 0, first = 0; i < b->count; i++) {
-    const vulkan_kernel *k = &v->kernels[launches[i].kernel];
+    if (launches[i].kind == DEVICE_CHOICE) {
+      choose(v, f, to, &launches[i]);
+      first = i + 1;
+      continue;
+    }
     if (has_to_wait(v->program, &launches[first], &launches[i])) {
-      wait_for_memory(v, to, KERNELS, KERNELS);
+      wait_for_memory(v, to, WORK, WORK);
       first = i;
     }
-    d->CmdBindPipeline(to, VK_PIPELINE_BIND_POINT_COMPUTE, k->pipeline);
-    push_addresses(v, f, to, &launches[i], &table);
-    d->CmdDispatch(to, k->groups[0], k->groups[1], k->groups[2]);
+    launch(v, f, to, &launches[i], &table);
   }
-  wait_for_memory(v, to, KERNELS, HOST);
+  wait_for_memory(v, to, WORK, HOST);
   VULKAN_TRY(d->EndCommandBuffer(to), EndCommandBuffer);
   return status_ok();
 }
@@ -337,7 +431,7 @@ static heddle_status submit_to_stream(const vulkan_program *v, vulkan_frame *f, 
     const vulkan_batch *other = &f->batches[b->waits[k]];
     semaphores[k] = f->streams[other->stream].timeline;
     values[k] = other->reached;
-    stages[k] = KERNELS;
+    stages[k] = WORK;
   }
   const VkTimelineSemaphoreSubmitInfo counts = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
                                                 .waitSemaphoreValueCount = (uint32_t)b->wait_count,

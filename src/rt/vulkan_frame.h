@@ -5,7 +5,7 @@
 
 #include "rt/vulkan_program.h"
 
-heddle_status vulkan_frame_create(void *loaded, int batch_count, char **allocations, void **frame);
+heddle_status vulkan_frame_create(void *loaded, const device_counts *counts, char **allocations, void **frame);
 void vulkan_frame_destroy(void *loaded, void *frame);
 heddle_status vulkan_frame_submit(void *loaded, void *frame, const device_batch *b);
 heddle_status vulkan_frame_wait(void *loaded, void *frame, int count, const int *batches);

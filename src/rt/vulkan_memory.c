@@ -9,11 +9,12 @@ static uint64_t rounded(int64_t bytes) { return ((uint64_t)bytes + ALIGNMENT - 1
 
 static heddle_status create_room(vulkan_device *d, uint64_t bytes, uint32_t memory_type, vulkan_room *out) {
   enum { MOVED = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT };
-  const VkBufferCreateInfo info = {
-      .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-      .size = bytes,
-      .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT | MOVED,
-      .sharingMode = VK_SHARING_MODE_EXCLUSIVE};
+  const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                   .size = bytes,
+                                   .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+                                            VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT | MOVED |
+                                            (d->has_predicates ? VK_BUFFER_USAGE_CONDITIONAL_RENDERING_BIT_EXT : 0),
+                                   .sharingMode = VK_SHARING_MODE_EXCLUSIVE};
   VULKAN_TRY(d->f.CreateBuffer(d->device, &info, NULL, &out->buffer), CreateBuffer);
   VkMemoryRequirements needs;
   d->f.GetBufferMemoryRequirements(d->device, out->buffer, &needs);

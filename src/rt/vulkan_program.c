@@ -69,22 +69,46 @@ static heddle_status fold_grid(const vulkan_device *d, const program_kernel *k, 
   return status_ok();
 }
 
-static heddle_status create_kernel(vulkan_program *v, VkPipelineCache cache, const program_kernel *k,
-                                   vulkan_kernel *out) {
+static heddle_status create_pipeline(vulkan_program *v, VkPipelineCache cache, const char *entry, size_t bytes,
+                                     const uint32_t *words, vulkan_kernel *out) {
   vulkan_device *d = v->device;
-  const program_image *image = &v->program->images[k->image];
-  TRY(check_module(d, v->program, k));
-  TRY(fold_grid(d, k, out->groups));
   const VkShaderModuleCreateInfo module = {
-      .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = image->size, .pCode = image->data};
+      .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = bytes, .pCode = words};
   VULKAN_TRY(d->f.CreateShaderModule(d->device, &module, NULL, &out->module), CreateShaderModule);
   const VkComputePipelineCreateInfo pipeline = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
                                                 .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                                                           .stage = VK_SHADER_STAGE_COMPUTE_BIT,
                                                           .module = out->module,
-                                                          .pName = k->entry},
+                                                          .pName = entry},
                                                 .layout = v->layout};
   VULKAN_TRY(d->f.CreateComputePipelines(d->device, cache, 1, &pipeline, NULL, &out->pipeline), CreateComputePipelines);
+  return status_ok();
+}
+
+static heddle_status create_kernel(vulkan_program *v, VkPipelineCache cache, const program_kernel *k,
+                                   vulkan_kernel *out) {
+  const program_image *image = &v->program->images[k->image];
+  TRY(check_module(v->device, v->program, k));
+  TRY(fold_grid(v->device, k, out->groups));
+  return create_pipeline(v, cache, k->entry, image->size, image->data, out);
+}
+
+static bool has_branches(const program_sequence *s) {
+  for (int i = 0; i < s->count; i++) {
+    const program_thunk *t = s->thunks[i];
+    if (t->kind == THUNK_CONDITIONAL || t->kind == THUNK_WHILE) return true;
+    for (int k = 0; k < t->sequence_count; k++)
+      if (has_branches(&t->sequences[k])) return true;
+  }
+  return false;
+}
+
+static heddle_status create_own(vulkan_program *v, VkPipelineCache cache) {
+  v->has_predicates = v->device->has_predicates && has_branches(&v->program->entry);
+  for (int k = 0; k < VULKAN_KERNEL_COUNT && v->has_predicates; k++) {
+    const vulkan_kernel_module *own = &vulkan_kernels[k];
+    TRY(create_pipeline(v, cache, own->entry, own->bytes, own->words, &v->own[k]));
+  }
   return status_ok();
 }
 
@@ -108,7 +132,7 @@ static heddle_status create_kernels(vulkan_program *v, VkPipelineCache cache) {
     if (is_for_device(p, &p->kernels[k]))
       TRY(status_context(create_kernel(v, cache, &p->kernels[k], &v->kernels[k]), "while loading kernel %s",
                          p->kernels[k].entry));
-  return status_ok();
+  return create_own(v, cache);
 }
 
 // --- constants
@@ -173,13 +197,15 @@ static heddle_status load_constants(vulkan_program *v) {
 
 // --- a program
 
+static void destroy_kernel(const vulkan_device *d, const vulkan_kernel *k) {
+  d->f.DestroyPipeline(d->device, k->pipeline, NULL);
+  d->f.DestroyShaderModule(d->device, k->module, NULL);
+}
+
 static void destroy_kernels(const vulkan_program *v) {
-  const vulkan_device *d = v->device;
-  for (int k = 0; v->kernels && k < v->program->kernel_count; k++) {
-    d->f.DestroyPipeline(d->device, v->kernels[k].pipeline, NULL);
-    d->f.DestroyShaderModule(d->device, v->kernels[k].module, NULL);
-  }
-  if (v->layout) d->f.DestroyPipelineLayout(d->device, v->layout, NULL);
+  for (int k = 0; v->kernels && k < v->program->kernel_count; k++) destroy_kernel(v->device, &v->kernels[k]);
+  for (int k = 0; k < VULKAN_KERNEL_COUNT; k++) destroy_kernel(v->device, &v->own[k]);
+  if (v->layout) v->device->f.DestroyPipelineLayout(v->device->device, v->layout, NULL);
 }
 
 static void unload(void *loaded) {
@@ -216,18 +242,18 @@ static heddle_status load(const program *p, const char *device, void **out) {
 }
 
 // Without being asked a program takes the queues there are, few as they are; what it asks for share them.
-int vulkan_program_streams(const void *loaded) {
+device_abilities vulkan_program_abilities(const void *loaded) {
   enum { FEW = 2 };
   const vulkan_program *v = loaded;
   const int queues = v->device->queue_count, asked = v->program->streams;
-  if (!v->device->has_timelines) return 1;
-  return asked ? asked : queues < FEW ? queues : FEW;
+  const int streams = asked ? asked : queues < FEW ? queues : FEW;
+  return (device_abilities){v->device->has_timelines ? streams : 1, v->has_predicates};
 }
 
 const device_type vulkan_device_type = {.list = vulkan_device_list,
                                         .load = load,
                                         .unload = unload,
-                                        .streams = vulkan_program_streams,
+                                        .abilities = vulkan_program_abilities,
                                         .check = check,
                                         .create_frame = vulkan_frame_create,
                                         .destroy_frame = vulkan_frame_destroy,

@@ -3,6 +3,7 @@
 #define HEDDLE_RT_VULKAN_PROGRAM_H_
 
 #include "rt/device_type.h"
+#include "rt/vulkan_kernels.h"
 #include "rt/vulkan_memory.h"
 
 // Addresses of buffers that a kernel takes as push constants; more of them lie in memory, of which the address is
@@ -19,7 +20,9 @@ typedef struct vulkan_program {
   vulkan_device *device;
   const program *program;
   VkPipelineLayout layout;
-  vulkan_kernel *kernels;  // of the program; those of the host stay empty
+  vulkan_kernel *kernels;                  // of the program; those of the host stay empty
+  bool has_predicates;                     // the program may use them and the device has them
+  vulkan_kernel own[VULKAN_KERNEL_COUNT];  // then
   vulkan_memory constants;
   vulkan_piece *pieces;  // by allocation; of constants and numbers alone
 } vulkan_program;
@@ -28,7 +31,7 @@ typedef struct vulkan_program {
 heddle_status vulkan_program_place(vulkan_device *d, const program *p, bool constants, vulkan_piece *pieces,
                                    vulkan_memory *out);
 
-int vulkan_program_streams(const void *loaded);  // as device_type.streams
+device_abilities vulkan_program_abilities(const void *loaded);  // as device_type.abilities
 
 extern const device_type vulkan_device_type;
 

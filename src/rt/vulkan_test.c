@@ -1,490 +1,9 @@
-// Programs on a Vulkan driver that is none: its memory is the host's, its kernels add one, and each of its calls can be
-// made to fail. What it gave out is counted.
+// Programs on a Vulkan driver that is none (rt/vulkan_testing.h).
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "rt/device_types.h"
-#include "rt/testing.h"
-#include "rt/vulkan_driver.h"
-
-enum { COUNT = 100, MOST_COMMANDS = 64, MOST_WORK = 256, CACHE_BYTES = 100, OWN_MEMORY = 1 };
-
-// --- the driver
-
-// A kernel on two addresses, or a copy.
-typedef struct fake_command {
-  uint64_t from, to;
-  size_t bytes;  // of a copy
-} fake_command;
-
-typedef struct fake_commands {
-  int count;
-  fake_command list[MOST_COMMANDS];
-  struct fake_commands *next;  // of the same pool
-} fake_commands;
-
-typedef struct fake_memory {
-  uint32_t type;
-  _Alignas(64) char data[];
-} fake_memory;
-
-typedef struct fake_buffer {
-  fake_memory *memory;
-} fake_buffer;
-
-typedef struct fake_semaphore {
-  uint64_t value;
-} fake_semaphore;
-
-// What was submitted to a queue and has not run yet.
-typedef struct fake_work {
-  const fake_commands *commands;
-  int wait_count;
-  const fake_semaphore *waits[PROGRAM_MOST_STREAMS];
-  uint64_t wait_values[PROGRAM_MOST_STREAMS];
-  fake_semaphore *signal;
-  uint64_t value;
-} fake_work;
-
-static struct {
-  int live;         // objects that were made and not destroyed
-  int calls;        // that can fail, so far
-  int failing;      // of them; 0: none
-  int failures;     // how many fail from there on; 0: one
-  VkResult result;  // of that
-  bool is_waiting;  // the call that failed was one that waits
-  int lookups, missing;
-  size_t cache_bytes;  // that the last pipeline cache began with
-  uint32_t vendor;     // that it says
-  int dispatches, submissions, barriers;
-  int queue_count, queue_submissions[2];
-  fake_work work[2][MOST_WORK];
-  int work_count[2];
-  int copies;
-  bool has_atomics, has_other_memory, has_no_timelines, is_apart, keeps;
-} fake;
-
-// What a driver still has that is given up: the sanitizer is to find it.
-static void *kept[256];
-static int kept_count;
-
-static VkResult answer(void) {
-  const int more = fake.failures ? fake.failures - 1 : 0;
-  fake.calls++;
-  return fake.failing && fake.calls >= fake.failing && fake.calls <= fake.failing + more ? fake.result : VK_SUCCESS;
-}
-
-static VkResult answer_waiting(void) {
-  const VkResult result = answer();
-  if (result != VK_SUCCESS) fake.is_waiting = true;
-  return result;
-}
-
-static int pending(void) { return fake.work_count[0] + fake.work_count[1]; }
-
-// A handle is a piece of memory, so that the sanitizer sees what is lost, but for an instance and a device (0 bytes):
-// where the driver lacks the function that destroys them nobody can.
-static VkResult make(void *handle, size_t bytes) {
-  const VkResult result = answer();
-  if (result != VK_SUCCESS) return result;
-  void *made = bytes ? calloc(1, bytes) : &fake;
-  memcpy(handle, &made, sizeof made);
-  if (fake.keeps) kept[kept_count++ % (int)(sizeof kept / sizeof *kept)] = made;
-  fake.live++;
-  return result;
-}
-
-static void end(void *handle) {
-  if (handle) fake.live--;
-  if (handle != &fake) free(handle);
-}
-
-#define MAKE(name, info, type)                                                                                 \
-  static VKAPI_ATTR VkResult VKAPI_CALL fake_##name(VkDevice d, const info *i, const VkAllocationCallbacks *a, \
-                                                    type *out) {                                               \
-    (void)d, (void)i, (void)a;                                                                                 \
-    return make(out, 1);                                                                                       \
-  }
-#define DESTROY(name, type)                                                                           \
-  static VKAPI_ATTR void VKAPI_CALL fake_##name(VkDevice d, type x, const VkAllocationCallbacks *a) { \
-    (void)d, (void)a;                                                                                 \
-    end((void *)x);                                                                                   \
-  }
-#define UNUSED __attribute__((unused))
-#define ANSWER(name, ...) \
-  static VKAPI_ATTR VkResult VKAPI_CALL fake_##name(__VA_ARGS__) { return answer(); }
-
-MAKE(CreateShaderModule, VkShaderModuleCreateInfo, VkShaderModule)
-MAKE(CreatePipelineLayout, VkPipelineLayoutCreateInfo, VkPipelineLayout)
-MAKE(CreateFence, VkFenceCreateInfo, VkFence)
-DESTROY(DestroyBuffer, VkBuffer)
-
-static VKAPI_ATTR VkResult VKAPI_CALL fake_CreateBuffer(VkDevice d, const VkBufferCreateInfo *i,
-                                                        const VkAllocationCallbacks *a, VkBuffer *out) {
-  (void)d, (void)i, (void)a;
-  return make(out, sizeof(fake_buffer));
-}
-
-DESTROY(DestroyShaderModule, VkShaderModule)
-DESTROY(DestroyPipelineLayout, VkPipelineLayout)
-DESTROY(DestroyPipeline, VkPipeline)
-DESTROY(DestroyFence, VkFence)
-DESTROY(DestroySemaphore, VkSemaphore)
-DESTROY(DestroyPipelineCache, VkPipelineCache)
-
-static VKAPI_ATTR VkResult VKAPI_CALL fake_CreatePipelineCache(VkDevice d, const VkPipelineCacheCreateInfo *i,
-                                                               const VkAllocationCallbacks *a, VkPipelineCache *out) {
-  (void)d, (void)a;
-  fake.cache_bytes = i->initialDataSize;
-  return make(out, 1);
-}
-
-// A header and some bytes.
-static VKAPI_ATTR VkResult VKAPI_CALL fake_GetPipelineCacheData(VkDevice d, VkPipelineCache c, size_t *bytes,
-                                                                void *out) {
-  (void)d, (void)c;
-  const VkPipelineCacheHeaderVersionOne header = {
-      sizeof header, VK_PIPELINE_CACHE_HEADER_VERSION_ONE, fake.vendor, 0, {0}};
-  *bytes = CACHE_BYTES;
-  if (out) memset(out, 7, CACHE_BYTES);
-  if (out) memcpy(out, &header, sizeof header);
-  return answer();
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL fake_CreateSemaphore(VkDevice d, const VkSemaphoreCreateInfo *i,
-                                                           const VkAllocationCallbacks *a, VkSemaphore *out) {
-  (void)d, (void)i, (void)a;
-  return make(out, sizeof(fake_semaphore));
-}
-
-// Nothing that the device may be using is given back.
-static VKAPI_ATTR void VKAPI_CALL fake_FreeMemory(VkDevice d, VkDeviceMemory x, const VkAllocationCallbacks *a) {
-  (void)d, (void)a;
-  assert_int_equal(pending(), 0);
-  end((void *)x);
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL fake_CreateCommandPool(VkDevice d, const VkCommandPoolCreateInfo *i,
-                                                             const VkAllocationCallbacks *a, VkCommandPool *out) {
-  (void)d, (void)i, (void)a;
-  return make(out, sizeof(fake_commands));
-}
-
-static VKAPI_ATTR void VKAPI_CALL fake_DestroyCommandPool(VkDevice d, VkCommandPool x, const VkAllocationCallbacks *a) {
-  (void)d, (void)a;
-  assert_int_equal(pending(), 0);
-  fake_commands *first = (fake_commands *)(void *)x;
-  while (first && first->next) {
-    fake_commands *next = first->next;
-    first->next = next->next;
-    free(next);
-  }
-  end((void *)x);
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL fake_EnumerateInstanceVersion(uint32_t *version) {
-  *version = VK_API_VERSION_1_3;
-  return answer();
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL fake_CreateInstance(const VkInstanceCreateInfo *i, const VkAllocationCallbacks *a,
-                                                          VkInstance *out) {
-  (void)i, (void)a;
-  return make(out, 0);
-}
-
-static VKAPI_ATTR void VKAPI_CALL fake_DestroyInstance(VkInstance x, const VkAllocationCallbacks *a) {
-  (void)a;
-  end(x);
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL fake_EnumeratePhysicalDevices(VkInstance i, uint32_t *count,
-                                                                    VkPhysicalDevice *out) {
-  (void)i;
-  *count = 1;
-  out[0] = (VkPhysicalDevice)(void *)&fake;
-  return answer();
-}
-
-static VKAPI_ATTR void VKAPI_CALL fake_GetPhysicalDeviceProperties2(VkPhysicalDevice p,
-                                                                    VkPhysicalDeviceProperties2 *out) {
-  (void)p;
-  VkPhysicalDeviceProperties *all = &out->properties;
-  all->apiVersion = VK_API_VERSION_1_3;
-  strcpy(all->deviceName, "fake");
-  all->limits.maxComputeSharedMemorySize = 16384;
-  all->limits.maxComputeWorkGroupInvocations = 128;
-  for (int k = 0; k < 3; k++) all->limits.maxComputeWorkGroupCount[k] = 65535;
-  for (VkBaseOutStructure *s = out->pNext; s; s = s->pNext)
-    if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES)
-      ((VkPhysicalDeviceMaintenance3Properties *)(void *)s)->maxMemoryAllocationSize = 1 << 20;
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL fake_EnumerateDeviceExtensionProperties(VkPhysicalDevice p, const char *layer,
-                                                                              uint32_t *count,
-                                                                              VkExtensionProperties *out) {
-  (void)p, (void)layer, (void)out;
-  *count = 0;
-  return answer();
-}
-
-static VKAPI_ATTR void VKAPI_CALL fake_GetPhysicalDeviceFeatures2(VkPhysicalDevice p, VkPhysicalDeviceFeatures2 *out) {
-  (void)p;
-  out->features.shaderInt64 = true;
-  for (VkBaseOutStructure *s = out->pNext; s; s = s->pNext) {
-    if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES)
-      ((VkPhysicalDeviceBufferDeviceAddressFeatures *)(void *)s)->bufferDeviceAddress = true;
-    if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES)
-      ((VkPhysicalDeviceTimelineSemaphoreFeatures *)(void *)s)->timelineSemaphore = !fake.has_no_timelines;
-    if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_INT64_FEATURES)
-      ((VkPhysicalDeviceShaderAtomicInt64Features *)(void *)s)->shaderBufferInt64Atomics = fake.has_atomics;
-  }
-}
-
-static VKAPI_ATTR void VKAPI_CALL fake_GetPhysicalDeviceMemoryProperties(VkPhysicalDevice p,
-                                                                         VkPhysicalDeviceMemoryProperties *out) {
-  (void)p;
-  enum { SEEN = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT };
-  *out = (VkPhysicalDeviceMemoryProperties){.memoryTypeCount = 1, .memoryHeapCount = 1};
-  out->memoryTypes[0].propertyFlags = SEEN;
-  if (!fake.is_apart) return;
-  // Of its own memory the host sees a small part.
-  out->memoryTypeCount = out->memoryHeapCount = 3;
-  for (uint32_t k = 0; k < 3; k++) out->memoryTypes[k].heapIndex = k;
-  out->memoryTypes[OWN_MEMORY].propertyFlags = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
-  out->memoryTypes[2].propertyFlags = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | SEEN;
-  out->memoryHeaps[0].size = 1 << 30;
-  out->memoryHeaps[OWN_MEMORY].size = 1 << 30;
-  out->memoryHeaps[2].size = 1 << 20;
-}
-
-static VKAPI_ATTR void VKAPI_CALL fake_GetPhysicalDeviceQueueFamilyProperties(VkPhysicalDevice p, uint32_t *count,
-                                                                              VkQueueFamilyProperties *out) {
-  (void)p;
-  *count = 2;
-  out[0] = (VkQueueFamilyProperties){.queueFlags = VK_QUEUE_TRANSFER_BIT, .queueCount = 8};
-  out[1] = (VkQueueFamilyProperties){.queueFlags = VK_QUEUE_COMPUTE_BIT,
-                                     .queueCount = fake.queue_count ? (uint32_t)fake.queue_count : 1};
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL fake_CreateDevice(VkPhysicalDevice p, const VkDeviceCreateInfo *i,
-                                                        const VkAllocationCallbacks *a, VkDevice *out) {
-  (void)p, (void)i, (void)a;
-  return make(out, 0);
-}
-
-static VKAPI_ATTR void VKAPI_CALL fake_DestroyDevice(VkDevice x, const VkAllocationCallbacks *a) {
-  (void)a;
-  end(x);
-}
-
-static VKAPI_ATTR void VKAPI_CALL fake_GetDeviceQueue(VkDevice d, uint32_t family, uint32_t number, VkQueue *out) {
-  (void)d;
-  assert_int_equal(family, 1);
-  *out = (VkQueue)(void *)&fake.queue_submissions[number];
-}
-
-static VKAPI_ATTR void VKAPI_CALL fake_GetBufferMemoryRequirements(VkDevice d, VkBuffer b, VkMemoryRequirements *out) {
-  (void)d, (void)b;
-  *out = (VkMemoryRequirements){.size = 1 << 16, .alignment = 256, .memoryTypeBits = fake.has_other_memory ? 8 : 7};
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL fake_AllocateMemory(VkDevice d, const VkMemoryAllocateInfo *i,
-                                                          const VkAllocationCallbacks *a, VkDeviceMemory *out) {
-  (void)d, (void)a;
-  const VkResult result = make(out, sizeof(fake_memory) + i->allocationSize);
-  if (result == VK_SUCCESS) ((fake_memory *)(void *)*out)->type = i->memoryTypeIndex;
-  return result;
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL fake_BindBufferMemory(VkDevice d, VkBuffer b, VkDeviceMemory m, VkDeviceSize o) {
-  (void)d, (void)o;
-  ((fake_buffer *)(void *)b)->memory = (fake_memory *)(void *)m;
-  return answer();
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL fake_MapMemory(VkDevice d, VkDeviceMemory m, VkDeviceSize o, VkDeviceSize s,
-                                                     VkMemoryMapFlags f, void **out) {
-  (void)d, (void)o, (void)s, (void)f;
-  assert_int_not_equal(((fake_memory *)(void *)m)->type, OWN_MEMORY);
-  *out = ((fake_memory *)(void *)m)->data;
-  return answer();
-}
-
-static VKAPI_ATTR VkDeviceAddress VKAPI_CALL fake_GetBufferDeviceAddress(VkDevice d,
-                                                                         const VkBufferDeviceAddressInfo *i) {
-  (void)d;
-  return (uint64_t)(uintptr_t)((const fake_buffer *)(void *)i->buffer)->memory->data;
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL fake_CreateComputePipelines(VkDevice d, VkPipelineCache c, uint32_t count,
-                                                                  const VkComputePipelineCreateInfo *i,
-                                                                  const VkAllocationCallbacks *a, VkPipeline *out) {
-  (void)d, (void)c, (void)count, (void)i, (void)a;
-  return make(out, 1);
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL fake_AllocateCommandBuffers(VkDevice d, const VkCommandBufferAllocateInfo *i,
-                                                                  VkCommandBuffer *out) {
-  (void)d;
-  const VkResult result = answer();
-  if (result != VK_SUCCESS) return result;
-  fake_commands *pool = (fake_commands *)(void *)i->commandPool, *made = calloc(1, sizeof *made);
-  made->next = pool->next;
-  pool->next = made;
-  *out = (VkCommandBuffer)(void *)made;
-  return result;
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL fake_BeginCommandBuffer(VkCommandBuffer c, const VkCommandBufferBeginInfo *i) {
-  (void)i;
-  ((fake_commands *)(void *)c)->count = 0;
-  return answer();
-}
-
-static VKAPI_ATTR void VKAPI_CALL fake_CmdCopyBuffer(VkCommandBuffer c, VkBuffer from, VkBuffer to, uint32_t count,
-                                                     const VkBufferCopy *ranges) {
-  fake_commands *commands = (fake_commands *)(void *)c;
-  assert_int_equal(count, 1);
-  assert_in_range(commands->count, 0, MOST_COMMANDS - 1);
-  commands->list[commands->count++] = (fake_command){
-      (uint64_t)(uintptr_t)((const fake_buffer *)(void *)from)->memory->data + ranges->srcOffset,
-      (uint64_t)(uintptr_t)((const fake_buffer *)(void *)to)->memory->data + ranges->dstOffset, ranges->size};
-  fake.copies++;
-}
-
-ANSWER(EndCommandBuffer, UNUSED VkCommandBuffer c)
-ANSWER(ResetFences, UNUSED VkDevice d, UNUSED uint32_t count, UNUSED const VkFence *f)
-
-static VKAPI_ATTR void VKAPI_CALL fake_CmdBindPipeline(VkCommandBuffer c, VkPipelineBindPoint point, VkPipeline p) {
-  (void)c, (void)point, (void)p;
-}
-
-static VKAPI_ATTR void VKAPI_CALL fake_CmdPushConstants(VkCommandBuffer c, VkPipelineLayout l, VkShaderStageFlags f,
-                                                        uint32_t offset, uint32_t size, const void *values) {
-  (void)l, (void)f, (void)offset;
-  fake_commands *to = (fake_commands *)(void *)c;
-  assert_in_range(to->count, 0, MOST_COMMANDS - 1);
-  to->list[to->count] = (fake_command){0};
-  memcpy(&to->list[to->count], values, size < 2 * sizeof(uint64_t) ? size : 2 * sizeof(uint64_t));
-}
-
-static VKAPI_ATTR void VKAPI_CALL fake_CmdPipelineBarrier(VkCommandBuffer c, VkPipelineStageFlags before,
-                                                          VkPipelineStageFlags after, VkDependencyFlags f, uint32_t m,
-                                                          const VkMemoryBarrier *memory, uint32_t b,
-                                                          const VkBufferMemoryBarrier *buffers, uint32_t i,
-                                                          const VkImageMemoryBarrier *images) {
-  fake.barriers++;
-  (void)c, (void)before, (void)after, (void)f, (void)m, (void)memory, (void)b, (void)buffers, (void)i, (void)images;
-}
-
-static VKAPI_ATTR void VKAPI_CALL fake_CmdDispatch(VkCommandBuffer c, uint32_t x, uint32_t y, uint32_t z) {
-  (void)x, (void)y, (void)z;
-  ((fake_commands *)(void *)c)->count++;
-  fake.dispatches++;
-}
-
-// Each kernel adds one to all elements.
-static void run_commands(const fake_commands *c) {
-  for (int k = 0; k < c->count; k++) {
-    const int32_t *from = (const int32_t *)(uintptr_t)c->list[k].from;
-    int32_t *to = (int32_t *)(uintptr_t)c->list[k].to;
-    if (c->list[k].bytes) memcpy(to, from, c->list[k].bytes);
-    for (int e = 0; e < COUNT && !c->list[k].bytes; e++) to[e] = from[e] + 1;
-  }
-}
-
-// What is submitted waits in its queue until the host wants to know, so that nothing comes early that nobody waits for.
-static VKAPI_ATTR VkResult VKAPI_CALL fake_QueueSubmit(VkQueue q, uint32_t count, const VkSubmitInfo *i, VkFence f) {
-  const int queue = (int)((const int *)(const void *)q - fake.queue_submissions);
-  const VkTimelineSemaphoreSubmitInfo *values = i->pNext;
-  const VkResult result = answer();
-  (void)count, (void)f;
-  if (result != VK_SUCCESS) return result;
-  assert_in_range(fake.work_count[queue], 0, MOST_WORK - 1);
-  fake_work *w = &fake.work[queue][fake.work_count[queue]++];
-  *w = (fake_work){.commands = (const fake_commands *)(void *)i->pCommandBuffers[0]};
-  for (uint32_t k = 0; k < i->waitSemaphoreCount; k++) {
-    w->waits[w->wait_count] = (const fake_semaphore *)(void *)i->pWaitSemaphores[k];
-    w->wait_values[w->wait_count++] = values->pWaitSemaphoreValues[k];
-  }
-  if (i->signalSemaphoreCount) w->signal = (fake_semaphore *)(void *)i->pSignalSemaphores[0];
-  if (i->signalSemaphoreCount) w->value = values->pSignalSemaphoreValues[0];
-  fake.submissions++;
-  fake.queue_submissions[queue]++;
-  return result;
-}
-
-static bool may_begin(const fake_work *w) {
-  for (int k = 0; k < w->wait_count; k++)
-    if (w->waits[k]->value < w->wait_values[k]) return false;
-  return true;
-}
-
-// The last queue first, so that a wait that is lacking shows.
-static bool run_next(void) {
-  for (int queue = 1; queue >= 0; queue--) {
-    fake_work *w = fake.work[queue];
-    if (!fake.work_count[queue] || !may_begin(w)) continue;
-    run_commands(w->commands);
-    if (w->signal) {
-      assert_true(w->signal->value < w->value);
-      w->signal->value = w->value;
-    }
-    memmove(w, w + 1, (size_t)--fake.work_count[queue] * sizeof *w);
-    return true;
-  }
-  return false;
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL fake_WaitForFences(VkDevice d, uint32_t count, const VkFence *f, VkBool32 all,
-                                                         uint64_t limit) {
-  (void)d, (void)count, (void)f, (void)all, (void)limit;
-  const VkResult result = answer_waiting();
-  if (result == VK_SUCCESS || result == VK_ERROR_DEVICE_LOST)
-    while (run_next()) continue;
-  return result;
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL fake_WaitSemaphores(VkDevice d, const VkSemaphoreWaitInfo *i, uint64_t limit) {
-  (void)d, (void)limit;
-  const VkResult result = answer_waiting();
-  if (result == VK_ERROR_DEVICE_LOST)
-    while (run_next()) continue;
-  for (uint32_t k = 0; k < i->semaphoreCount && result == VK_SUCCESS; k++)
-    while (((const fake_semaphore *)(void *)i->pSemaphores[k])->value < i->pValues[k])
-      if (!run_next()) fail_msg("everybody waits for somebody else");
-  return result;
-}
-
-static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL fake_GetDeviceProcAddr(VkDevice d, const char *name);
-
-static const struct {
-  const char *name;
-  PFN_vkVoidFunction function;
-} functions[] = {
-#define ROW(name) {"vk" #name, (PFN_vkVoidFunction)fake_##name},
-    VULKAN_GLOBAL_FUNCTIONS(ROW) VULKAN_INSTANCE_FUNCTIONS(ROW) VULKAN_DEVICE_FUNCTIONS(ROW) ROW(WaitSemaphores)
-        ROW(GetBufferDeviceAddress)
-#undef ROW
-};
-
-static PFN_vkVoidFunction look_up(const char *name) {
-  if (++fake.lookups == fake.missing) return NULL;
-  for (size_t k = 0; k < sizeof functions / sizeof *functions; k++)
-    if (strcmp(functions[k].name, name) == 0) return functions[k].function;
-  return NULL;
-}
-
-static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL fake_GetDeviceProcAddr(VkDevice d, const char *name) {
-  (void)d;
-  return look_up(name);
-}
-
-static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL fake_GetInstanceProcAddr(VkInstance i, const char *name) {
-  (void)i;
-  return look_up(name);
-}
+#include "rt/vulkan_testing.h"
 
 // --- programs
 
@@ -513,6 +32,44 @@ static program_sequence build(testing_program *h, const uint32_t *words, size_t 
     h->kernels.data[k].block[0] = 64;
   }
   return testing_sequence(h, 2, (program_thunk *[]){first, second});
+}
+
+static program_thunk *build_copy(testing_program *h, int from, int to) {
+  return testing_thunk(h, THUNK_COPY, 1, &from, 1, &to);
+}
+
+static program_thunk *build_choice(testing_program *h, int by, bool is_pred, int count,
+                                   const program_sequence *branches, int touched_slice) {
+  program_thunk *t = testing_thunk(h, THUNK_CONDITIONAL, 2, (int[]){by, touched_slice}, 1, &touched_slice);
+  t->control = (program_control){by, is_pred};
+  testing_nest(h, t, count, branches);
+  return t;
+}
+
+// result = what branch numbers[0] says, x being parameter + 1: 0: x + 1, 1: x, another one: the second half of x, one
+// byte further on, if byte 6 of the numbers is not 0, else x + 2.
+static program_sequence build_branches(testing_program *h, const int32_t *numbers) {
+  build(h, plain, sizeof plain);
+  enum { HALF = 2 * COUNT };
+  const int in = 0, out = 1, room = 2, constant = testing_constant(h, numbers, 8);
+  h->program.temporary_bytes = h->allocations.data[2].bytes = h->slices.data[room].bytes = 8 * COUNT;
+  const int x = testing_slice(h, room, 0, 4 * COUNT), control = testing_slice(h, constant, 0, 4),
+            truth = testing_slice(h, constant, 6, 1), y = testing_slice(h, room, 512, 4 * COUNT - 112),
+            part = testing_slice(h, room, HALF, HALF - 1), moved = testing_slice(h, room, 1, HALF - 1);
+  program_thunk *add = testing_step(h, 0, x, x), *again = testing_step(h, 0, x, x), *move = build_copy(h, part, moved);
+  const program_sequence inner[] = {testing_sequence(h, 1, &move),
+                                    testing_sequence(h, 2, (program_thunk *[]){add, again})};
+  program_thunk *nested = build_choice(h, truth, true, 2, inner, x),
+                *group = testing_thunk(h, THUNK_CALL, 1, &x, 1, &x),
+                *there = build_copy(h, testing_slice(h, x, 0, 4 * COUNT - 112), y);
+  const program_sequence body = testing_sequence(h, 1, &nested);
+  testing_nest(h, group, 1, &body);
+  const program_sequence branches[] = {testing_sequence(h, 1, &add), testing_sequence(h, 1, &there),
+                                       testing_sequence(h, 1, &group)};
+  program_thunk *choice = build_choice(h, control, false, 3, branches, x);
+  choice->write_count = 2;
+  choice->writes = testing_numbers(h, 2, (int[]){x, y});
+  return testing_sequence(h, 3, (program_thunk *[]){testing_step(h, 0, in, x), choice, build_copy(h, x, out)});
 }
 
 static heddle_status run_once(testing_program *h, program_sequence entry, int32_t *found) {
@@ -603,7 +160,7 @@ static void test_recording_again(void **state) {
 }
 
 // Whatever call fails says so, and nothing is lost.
-static void check_failing_calls(bool has_fences, bool is_apart) {
+static void check_failing_calls(bool has_fences, bool is_apart, bool has_predicates) {
   static const struct {
     VkResult result;
     heddle_code code;
@@ -616,7 +173,9 @@ static void check_failing_calls(bool has_fences, bool is_apart) {
     for (int n = 1; goes_on; n++) {
       testing_program h = testing_start();
       int32_t found[COUNT];
-      const program_sequence entry = build(&h, plain, sizeof plain);
+      static const int32_t numbers[2] = {0};
+      const program_sequence entry = has_predicates ? build_branches(&h, numbers) : build(&h, plain, sizeof plain);
+      fake.has_predicates = has_predicates;
       fake.failing = n;
       fake.result = cases[c].result;
       fake.has_no_timelines = has_fences;
@@ -636,14 +195,15 @@ static void check_failing_calls(bool has_fences, bool is_apart) {
 
 static void test_failing_calls(void **state) {
   (void)state;
-  check_failing_calls(false, false);
-  check_failing_calls(false, true);
+  check_failing_calls(false, false, false);
+  check_failing_calls(false, true, true);
+  check_failing_calls(false, false, true);
 }
 
 static void test_failing_calls_with_fences(void **state) {
   (void)state;
-  check_failing_calls(true, false);
-  check_failing_calls(true, true);
+  check_failing_calls(true, false, false);
+  check_failing_calls(true, true, true);
 }
 
 // Where a driver does not say for a while whether it has ended, nothing is given back before it says so. Where it never
@@ -673,7 +233,7 @@ static void test_waiting_in_vain(void **state) {
       testing_check(executable_run(e, (void *[]){given}, (void *[]){found}));
     }
     executable_destroy(e);
-    if (is_for_ever) assert_int_equal(pending(), 1);
+    if (is_for_ever) assert_int_equal(fake_pending(), 1);
     else assert_int_equal(fake.live, 0);
     testing_end(&h);
   }
@@ -745,6 +305,31 @@ static void test_devices(void **state) {
   testing_check_error(testing_create(&h, entry, 1, &e[0]), HEDDLE_DEVICE_FAILED, "no Vulkan device called true that");
   assert_int_equal(fake.live, 0);
   testing_end(&h);
+}
+
+// Branches, within each other too, are chosen by the device where it can, in one submission; else by the host.
+static void test_branches(void **state) {
+  (void)state;
+  for (int way = 0; way < 80; way++) {
+    testing_program h = testing_start();
+    const int32_t numbers[2] = {way / 8 % 5 - 1, way / 4 % 2 ? 1 << 20 : 0xff << 8};
+    const program_sequence entry = build_branches(&h, numbers);
+    fake.has_predicates = way % 2;
+    fake.has_no_timelines = way / 2 % 2;
+    fake.is_apart = way / 40;
+    int32_t found[COUNT], expected[COUNT];
+    for (int i = 0; i < COUNT; i++) expected[i] = 7 * i + 1 + (numbers[0] == 0);
+    if (numbers[0] < 0 || numbers[0] > 1) {
+      for (int i = 0; i < COUNT && !(numbers[1] >> 16); i++) expected[i] += 2;
+      if (numbers[1] >> 16) memmove((char *)expected + 1, (char *)expected + 2 * COUNT, 2 * COUNT - 1);
+    }
+    testing_check(run_once(&h, entry, found));
+    assert_memory_equal(found, expected, sizeof found);
+    if (fake.has_predicates && !fake.is_apart) assert_int_equal(fake.submissions, 2);
+    else assert_true(fake.submissions > 2);
+    assert_int_equal(fake.live, 0);
+    testing_end(&h);
+  }
 }
 
 // Two chains on two queues, which one kernel joins: result = parameter + 4 by the longer one.
@@ -855,7 +440,7 @@ static void test_pipelines_are_kept(void **state) {
 
 static void test_missing_functions(void **state) {
   (void)state;
-  const int count = (int)(sizeof functions / sizeof *functions) - 1;  // the last has two names
+  const int count = (int)(sizeof functions / sizeof *functions) - 3;  // some need not be there
   for (int n = 1; n <= count; n++) {
     testing_program h = testing_start();
     int32_t found[COUNT];
@@ -961,6 +546,7 @@ int main(void) {
       cmocka_unit_test(test_waiting_in_vain),
       cmocka_unit_test(test_devices),
       cmocka_unit_test(test_queues),
+      cmocka_unit_test(test_branches),
       cmocka_unit_test(test_memory_apart),
       cmocka_unit_test(test_pipelines_are_kept),
       cmocka_unit_test(test_random_programs),
