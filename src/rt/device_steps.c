@@ -7,19 +7,35 @@ static void add_sequence(arena *a, const run_context *context, const program_seq
   for (int i = 0; i < s->count; i++) device_steps_launch(a, context, s->thunks[i], predicate, out);
 }
 
-// The choice reads the control alone: what else its branches touch they say themselves.
-static void add_conditional(arena *a, const run_context *context, const program_thunk *t, int predicate,
-                            device_launch_list *out) {
+// The choice reads the control alone: what else its branches touch they say themselves. Returns the first branch's
+// predicate.
+static int add_choice(arena *a, const run_context *context, const program_thunk *t, bool is_pred, int branch_count,
+                      int predicate, device_launch_list *out) {
   const int branches = context->counts->predicates;
-  context->counts->predicates += t->sequence_count;
+  context->counts->predicates += branch_count;
   vec_push(a, out,
            ((device_launch){.kind = DEVICE_CHOICE,
                             .touches = {.read_count = 1, .reads = &t->control.slice},
-                            .is_pred = t->control.is_pred,
-                            .branch_count = t->sequence_count,
+                            .is_pred = is_pred,
+                            .branch_count = branch_count,
                             .branches = branches,
                             .predicate = predicate}));
-  for (int k = 0; k < t->sequence_count; k++) add_sequence(a, context, &t->sequences[k], branches + k, out);
+  return branches;
+}
+
+static void add_conditional(arena *a, const run_context *context, const program_thunk *t, int predicate,
+                            device_launch_list *out) {
+  const int count = t->sequence_count, first = add_choice(a, context, t, t->control.is_pred, count, predicate, out);
+  for (int k = 0; k < count; k++) add_sequence(a, context, &t->sequences[k], first + k, out);
+}
+
+void device_steps_turn(arena *a, const run_context *context, const program_thunk *t, int turns,
+                       device_launch_list *out) {
+  for (int k = 0, goes_on = 0; k < turns; k++) {
+    add_sequence(a, context, &t->sequences[0], goes_on, out);
+    goes_on = add_choice(a, context, t, true, 1, goes_on, out);
+    add_sequence(a, context, &t->sequences[1], goes_on, out);
+  }
 }
 
 void device_steps_launch(arena *a, const run_context *context, const program_thunk *t, int predicate,

@@ -39,8 +39,10 @@ static void print_batch(const printing *w, const program_sequence *s, const stre
     if (k) text_putc(w->out, ',');
     print_thunk(w->out, s->thunks[b->thunks[k]]);
   }
-  text_putc(w->out, '\n');
   const program_thunk *first = s->thunks[b->thunks[0]];
+  const int turns = first->kind == THUNK_WHILE ? stream_schedule_turns(w->program, first) : 0;
+  if (turns) text_printf(w->out, ", the device makes %d turns at a time", turns);
+  text_putc(w->out, '\n');
   for (int k = 0; b->stream == STREAM_HOST && k < first->sequence_count; k++) {
     print_title(w->out, first, k, depth + 1);
     print_streams(w, &first->sequences[k], depth + 2);

@@ -247,6 +247,17 @@ bool stream_schedule_is_for_device(const program *p, const program_thunk *t, boo
   return count_launches(p, t, has_predicates) <= MOST_NESTED;
 }
 
+// Turns behind the last one cost as much as a launch that does nothing, one that the host waits for far more.
+int stream_schedule_turns(const program *p, const program_thunk *t) {
+  enum { MOST_TURNS = 8, MOST_TOGETHER = 256 };
+  int count = 1;  // the choice
+  for (int k = 0; k < t->sequence_count; k++)
+    for (int i = 0; i < t->sequences[k].count && count <= MOST_NESTED; i++)
+      count += count_launches(p, t->sequences[k].thunks[i], true);
+  const int turns = MOST_TOGETHER / count;
+  return count > MOST_NESTED ? 0 : turns < MOST_TURNS ? turns : MOST_TURNS;
+}
+
 void stream_schedule_make(arena *a, const program *p, const program_sequence *of, const device_abilities *on,
                           stream_schedule *out) {
   arena *scratch = arena_create();

@@ -37,4 +37,8 @@ void stream_schedule_make(arena *a, const program *p, const program_sequence *of
 // sequences and calls of these; where it has predicates, conditionals of these, too. All else is the host's.
 bool stream_schedule_is_for_device(const program *p, const program_thunk *t, bool has_predicates);
 
+// How many turns of a while a device with predicates makes at a time before the host asks whether there are more; 0:
+// the host turns it, since the condition or the body has something that is not the device's.
+int stream_schedule_turns(const program *p, const program_thunk *t);
+
 #endif

@@ -109,27 +109,27 @@ static void fake_end(void *handle) {
   if (handle != &fake) free(handle);
 }
 
-#define VULKAN_TESTING_MAKE(name, info, type)                                                                  \
+#define fake_maker(name, info, type)                                                                           \
   static VKAPI_ATTR VkResult VKAPI_CALL fake_##name(VkDevice d, const info *i, const VkAllocationCallbacks *a, \
                                                     type *out) {                                               \
     (void)d, (void)i, (void)a;                                                                                 \
     return fake_make(out, 1);                                                                                  \
   }
-#define VULKAN_TESTING_DESTROY(name, type)                                                            \
+#define fake_destroyer(name, type)                                                                    \
   static VKAPI_ATTR void VKAPI_CALL fake_##name(VkDevice d, type x, const VkAllocationCallbacks *a) { \
     (void)d, (void)a;                                                                                 \
     fake_end((void *)x);                                                                              \
   }
 #define UNUSED __attribute__((unused))
-#define VULKAN_TESTING_ANSWER(name, ...) \
+#define fake_answerer(name, ...) \
   static VKAPI_ATTR VkResult VKAPI_CALL fake_##name(__VA_ARGS__) { return fake_answer(); }
 
-VULKAN_TESTING_MAKE(CreatePipelineLayout, VkPipelineLayoutCreateInfo, VkPipelineLayout)
-VULKAN_TESTING_MAKE(CreateFence, VkFenceCreateInfo, VkFence)
-VULKAN_TESTING_DESTROY(DestroyBuffer, VkBuffer)
+fake_maker(CreatePipelineLayout, VkPipelineLayoutCreateInfo, VkPipelineLayout)
+    fake_maker(CreateFence, VkFenceCreateInfo, VkFence) fake_destroyer(DestroyBuffer, VkBuffer)
 
-static VKAPI_ATTR VkResult VKAPI_CALL fake_CreateShaderModule(VkDevice d, const VkShaderModuleCreateInfo *i,
-                                                              const VkAllocationCallbacks *a, VkShaderModule *out) {
+        static VKAPI_ATTR VkResult VKAPI_CALL
+    fake_CreateShaderModule(VkDevice d, const VkShaderModuleCreateInfo *i, const VkAllocationCallbacks *a,
+                            VkShaderModule *out) {
   (void)d, (void)a;
   const VkResult result = fake_make(out, sizeof(fake_module));
   if (result == VK_SUCCESS) ((fake_module *)(void *)*out)->words = i->pCode;
@@ -142,15 +142,13 @@ static VKAPI_ATTR VkResult VKAPI_CALL fake_CreateBuffer(VkDevice d, const VkBuff
   return fake_make(out, sizeof(fake_buffer));
 }
 
-VULKAN_TESTING_DESTROY(DestroyShaderModule, VkShaderModule)
-VULKAN_TESTING_DESTROY(DestroyPipelineLayout, VkPipelineLayout)
-VULKAN_TESTING_DESTROY(DestroyPipeline, VkPipeline)
-VULKAN_TESTING_DESTROY(DestroyFence, VkFence)
-VULKAN_TESTING_DESTROY(DestroySemaphore, VkSemaphore)
-VULKAN_TESTING_DESTROY(DestroyPipelineCache, VkPipelineCache)
+fake_destroyer(DestroyShaderModule, VkShaderModule) fake_destroyer(DestroyPipelineLayout, VkPipelineLayout)
+    fake_destroyer(DestroyPipeline, VkPipeline) fake_destroyer(DestroyFence, VkFence)
+        fake_destroyer(DestroySemaphore, VkSemaphore) fake_destroyer(DestroyPipelineCache, VkPipelineCache)
 
-static VKAPI_ATTR VkResult VKAPI_CALL fake_CreatePipelineCache(VkDevice d, const VkPipelineCacheCreateInfo *i,
-                                                               const VkAllocationCallbacks *a, VkPipelineCache *out) {
+            static VKAPI_ATTR VkResult VKAPI_CALL
+    fake_CreatePipelineCache(VkDevice d, const VkPipelineCacheCreateInfo *i, const VkAllocationCallbacks *a,
+                             VkPipelineCache *out) {
   (void)d, (void)a;
   fake.cache_bytes = i->initialDataSize;
   return fake_make(out, 1);
@@ -401,10 +399,11 @@ static VKAPI_ATTR void VKAPI_CALL fake_CmdEndConditionalRenderingEXT(VkCommandBu
   ((fake_commands *)(void *)c)->predicate = NULL;
 }
 
-VULKAN_TESTING_ANSWER(EndCommandBuffer, UNUSED VkCommandBuffer c)
-VULKAN_TESTING_ANSWER(ResetFences, UNUSED VkDevice d, UNUSED uint32_t count, UNUSED const VkFence *f)
+fake_answerer(EndCommandBuffer, UNUSED VkCommandBuffer c)
+    fake_answerer(ResetFences, UNUSED VkDevice d, UNUSED uint32_t count, UNUSED const VkFence *f)
 
-static VKAPI_ATTR void VKAPI_CALL fake_CmdBindPipeline(VkCommandBuffer c, VkPipelineBindPoint point, VkPipeline p) {
+        static VKAPI_ATTR void VKAPI_CALL
+    fake_CmdBindPipeline(VkCommandBuffer c, VkPipelineBindPoint point, VkPipeline p) {
   (void)point;
   fake_next_command(c)->kind = ((const fake_pipeline *)(void *)p)->kind;
 }
