@@ -20,13 +20,17 @@ static char is_alone, is_never;
 
 // --- at best
 
+// On a grid a slice of what is there is a place in its memory; on CPUs products of slices are better a library's.
 static bool is_there(const cluster_graph *g, const instruction *i) {
-  return g->nodes[cluster_node_of(g, i)->source].role != CLUSTER_DUPLICATED;
+  const cluster_node *node = &g->nodes[cluster_node_of(g, i)->source];
+  while (g->target->has_grid && node->role == CLUSTER_DUPLICATED && node->instruction->opcode == HLO_SLICE)
+    node = &g->nodes[cluster_node_of(g, node->instruction->operands[0])->source];
+  return node->role != CLUSTER_DUPLICATED;
 }
 
 // The library writes a transposed result at no cost.
-static bool is_only_transposed(const instruction *dot) {
-  return dot->users.size == 1 && dot->users.data[0]->opcode == HLO_TRANSPOSE;
+static bool is_only_transposed(const cluster_graph *g, const instruction *dot) {
+  return !g->target->has_grid && dot->users.size == 1 && dot->users.data[0]->opcode == HLO_TRANSPOSE;
 }
 
 bool tile_products_may_take(const cluster_graph *g, int node) {
@@ -34,7 +38,8 @@ bool tile_products_may_take(const cluster_graph *g, int node) {
   const target_description *t = g->target;
   if (!product_cost_is_product(dot) || t->codegen != CODEGEN_CHOSEN || !kernel_hero_exists(t->kind, HERO_TILES))
     return false;
-  if (g->nodes[node].is_ordered || ptr_map_get(g->refused, dot) == &is_never || is_only_transposed(dot)) return false;
+  if (g->nodes[node].is_ordered || ptr_map_get(g->refused, dot) == &is_never || is_only_transposed(g, dot))
+    return false;
   if (!hero_tiles_has_form(dot) || product_cost_multiplications(dot) <= t->fusion.max_loop_product) return false;
   if (!is_there(g, dot->operands[0]) || !is_there(g, dot->operands[1])) return false;
   const double library = product_cost_time(t, dot, PRODUCT_BY_LIBRARY);

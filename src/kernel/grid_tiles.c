@@ -60,7 +60,7 @@ bool grid_tiles_takes(arena *a, kernel_plan *k, const instruction_list *body, co
   const bool is_chosen =
       target->codegen == CODEGEN_CHOSEN && k->output_count == 1 && product && tiled_product_is_sooner(a, body, target);
   double work;
-  if ((target->codegen != CODEGEN_TILES && !is_chosen) || !hero_tiles_fits(k, body, &work)) return false;
+  if ((target->codegen != CODEGEN_TILES && !is_chosen) || !hero_tiles_fits(k, body, target, &work)) return false;
   k->launch.elements = shape_element_count(k->outputs[0].shape);
   k->launch.threads = target->grid.tile_threads;
   k->launch.blocks_x = int64_min(workgroups_of(target, product, k->launch.elements), MOST_WORKGROUPS);

@@ -165,9 +165,16 @@ static bool is_place(const instruction *i) {
   return i->opcode == HLO_BITCAST || i->opcode == HLO_RESHAPE || i->opcode == HLO_SLICE;
 }
 
+// On a grid what slices are made of is read where it lies, behind reshapes, too.
+static bool is_place_in_memory(const instruction *i, const target_description *target) {
+  i = before_reshapes(i);
+  while (target->has_grid && i->opcode == HLO_SLICE) i = before_reshapes(i->operands[0]);
+  return is_in_memory(i);
+}
+
 // What is padded, cut, joined or reshaped is made for each tile that reads it, as far as its elements can be had one by
 // one; else it is whole before.
-static int64_t held_bytes(const instruction *i) {
+static int64_t held_bytes(const instruction *i, const target_description *target) {
   const bool is_whole = is_read_by_many(i, FARTHEST), is_result = i->users.size == 0;
   int64_t bytes = 0;
   switch (i->opcode) {
@@ -178,7 +185,7 @@ static int64_t held_bytes(const instruction *i) {
     case HLO_BITCAST:
     case HLO_RESHAPE:
     case HLO_SLICE:
-      if (is_in_memory(before_reshapes(i->operands[0]))) return 0;
+      if (is_place_in_memory(i->operands[0], target)) return 0;
       break;
     case HLO_CONCATENATE:
     case HLO_DYNAMIC_SLICE:
@@ -235,14 +242,14 @@ static bool has_idle(const computation *c, const instruction_list *body) {
 
 enum { WORK_OF_TILE = 1 << 16, MOST_TILES = 1024 };
 
-bool hero_tiles_fits(kernel_plan *k, const instruction_list *body, double *work) {
+bool hero_tiles_fits(kernel_plan *k, const instruction_list *body, const target_description *target, double *work) {
   hero_tiles *h = &k->details.tiles;
   int64_t held = 0;
   *work = 0;
   for (int n = 0; n < body->size; n++) {
     const instruction *i = body->data[n];
     if (!hero_tiles_has_form(i)) return false;
-    held += held_bytes(i);
+    held += held_bytes(i, target);
     h->operation_count += i->opcode != HLO_PARAMETER && i->opcode != HLO_CONSTANT;
     h->product_count += i->opcode == HLO_DOT || i->opcode == HLO_CONVOLUTION;
     const shape *s = shape_is_tuple(i->shape) ? i->shape->elements[0] : i->shape;
@@ -262,7 +269,7 @@ bool hero_tiles_takes(arena *a, kernel_plan *k, const instruction_list *body, co
   if (target->codegen != CODEGEN_TILES && !is_chosen && !streams) return false;
   double work;
   int64_t bytes = 0;
-  if (!hero_tiles_fits(k, body, &work)) return false;
+  if (!hero_tiles_fits(k, body, target, &work)) return false;
   for (int n = 0; n < k->slice_count; n++) bytes += kernel_buffer_bytes(k->slices[n].shape);
   const double tiles = work / WORK_OF_TILE;
   k->reason = streams     ? "attention: keys block by block, scores are never written"

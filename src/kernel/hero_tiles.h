@@ -19,7 +19,7 @@ bool hero_tiles_may_take(const computation *c, const target_description *target)
 
 // Whether there is a form for all of the kernel, with the memory that a workgroup has; counts its operations in the
 // plan's details. *work: what all elements come to, as work_estimate_operations counts.
-bool hero_tiles_fits(kernel_plan *k, const instruction_list *body, double *work);
+bool hero_tiles_fits(kernel_plan *k, const instruction_list *body, const target_description *target, double *work);
 
 // See hero_rule. Takes, where target->codegen asks for tiles, what consists of operations that have a form; where it
 // leaves the choice, what tiled_product_is_sooner says.

@@ -19,8 +19,10 @@ typedef struct suitable {
 // and what has one for each of its rows.
 static char is_apart, is_of_elements, is_of_rows;
 
+// Whether it is a place in what is no part of the body: on a grid that of a slice, too.
 static bool is_in_memory(const suitable *s, const instruction *i) {
-  while (i->opcode == HLO_BITCAST || i->opcode == HLO_RESHAPE) i = i->operands[0];
+  while (i->opcode == HLO_BITCAST || i->opcode == HLO_RESHAPE || (s->target->has_grid && i->opcode == HLO_SLICE))
+    i = i->operands[0];
   return !ptr_map_has(&s->computed, i);
 }
 
@@ -48,6 +50,7 @@ static bool takes_alone(const suitable *s, const instruction *i) {
     case HLO_REDUCE: return s->takes_rows && i->operand_count == 2;
     case HLO_BITCAST:
     case HLO_RESHAPE: return is_in_memory(s, i->operands[0]);
+    case HLO_SLICE: return s->target->has_grid && is_in_memory(s, i->operands[0]);
     case HLO_CONVOLUTION:
     case HLO_DOT:
       return product_cost_is_product(i) && !s->product &&
