@@ -4,8 +4,8 @@
 // without the instructions), and so are f32 operands whose rows lie a multiple of 2 KiB apart, which would all fall
 // into the same few cache sets.
 //
-// f32 operands of a few dozen rows, and those by a right side that is the same in every call, go by a routine of our
-// own (gemm_stream.h): their left side is packed once, before the tiles.
+// f32 operands of a few dozen rows, and those by a right side that is the same in every call, go by routines of our
+// own (gemm_stream.h, which packs their left side once, before the tiles; with AVX2 gemm_strips.h).
 //
 // Of f32 whose two sides both lie the other way round the tiles lᵀ rᵀ are computed as (r l)ᵀ: oneDNN multiplies what
 // lies as it wants it 1.2 times as fast.
@@ -23,6 +23,7 @@
 #include "lib/gemm_packed.h"
 #include "lib/gemm_product.h"
 #include "lib/gemm_stream.h"
+#include "lib/gemm_strips.h"
 #include "lib/turn.h"
 
 // How a product is cut into tiles, each of which one thread multiplies.
@@ -179,12 +180,15 @@ static void size_of(const gemm_plan *p, int64_t rows, int64_t size[static 3]) {
   size[2] = p->depth;
 }
 
-static bool is_streamed(const gemm_form *f, const gemm_plan *p) {
+static void choose_streams(const gemm_form *f, gemm_plan *p) {
   int64_t size[3];
   size_of(p, p->rows, size);
-  return f->lhs == DTYPE_F32 && f->rhs == DTYPE_F32 && f->result == DTYPE_F32 && !f->loads_lhs && f->batch == 1 &&
-         f->right_groups <= 1 &&
-         (gemm_stream_takes(size, p->transpose_rhs) || (f->keeps_rhs && gemm_stream_keeps(size)));
+  if (f->lhs != DTYPE_F32 || f->rhs != DTYPE_F32 || f->result != DTYPE_F32 || f->loads_lhs || f->batch != 1 ||
+      f->right_groups > 1)
+    return;
+  p->in_strips = f->keeps_rhs && !p->transpose_lhs && gemm_strips_takes(size);
+  p->is_streamed =
+      p->in_strips || gemm_stream_takes(size, p->transpose_rhs) || (f->keeps_rhs && gemm_stream_keeps(size));
 }
 
 // Rows and members one after the other.
@@ -307,7 +311,7 @@ static heddle_status plan_form(const gemm_form *form, const lib_call *call, gemm
   TRY(choose_work(form, plan));
   if (plan->has_relu && plan->work != WORK_F32 && plan->work != WORK_F64)
     return status_error(HEDDLE_INVALID, "relu of %s", dtype_name(form->result));
-  plan->is_streamed = is_streamed(form, plan);
+  choose_streams(form, plan);
   if (plan->is_streamed) {
     choose_streamed_tiles(plan);
     return status_ok();
@@ -346,6 +350,7 @@ static bool is_turned(const gemm_plan *p) { return p->transpose_rhs && !p->kept;
 // Of a tile of rows.
 static int64_t packed_bytes(const gemm_plan *p) {
   int64_t size[3];
+  if (p->in_strips) return 0;
   size_of(p, p->tile_rows, size);
   return aligned(gemm_stream_packed(size, is_turned(p)) * (int64_t)sizeof(float));
 }
@@ -367,7 +372,7 @@ static room room_of(const gemm_plan *p) {
   if (p->is_streamed) {
     int64_t whole[3];
     size_of(p, p->tile_rows, whole);
-    r.bias = aligned(gemm_stream_room(whole, is_turned(p)) * size);
+    r.bias = aligned((p->in_strips ? gemm_strips_room(p->tile_rows) : gemm_stream_room(whole, is_turned(p))) * size);
     r.all = r.bias + (p->has_bias ? aligned(size * p->tile_columns) : 0);
     r.packed = row_tiles(p) * packed_bytes(p);
     return r;
@@ -406,6 +411,11 @@ static void keep_groups(void *argument, int64_t begin, int64_t end) {
   const gemm_matrix rhs = {k->rhs + p->rhs.offset, p->rhs.leading, p->transpose_rhs};
   int64_t size[3];
   size_of(p, p->rows, size);
+  if (p->in_strips) {
+    gemm_strips_keep(&rhs, p->depth, begin * GEMM_STREAM_COLUMNS, int64_min(p->columns, end * GEMM_STREAM_COLUMNS),
+                     k->kept);
+    return;
+  }
   for (int64_t group = begin; group < end; group++) gemm_stream_keep(size, &rhs, group, k->kept);
 }
 
@@ -557,6 +567,18 @@ static float *packed_at(const product *x, int64_t row) {
   return (float *)((char *)x->packed + row / x->plan->tile_rows * packed_bytes(x->plan));
 }
 
+// Where the packed right side has a tile's first column.
+static const float *kept_at(const gemm_plan *p, const tile *t) { return p->kept + t->column * p->depth; }
+
+static void multiply_strips(const product *x, const tile *t, int64_t begin, int64_t end, const gemm_sums *sums) {
+  const gemm_plan *p = x->plan;
+  const gemm_matrix lhs = lhs_tile(x, t, begin, end - begin);
+  gemm_strips_tile part = {t->rows, t->columns, end - begin, lhs.data, lhs.leading, NULL, p->depth, {0}};
+  if (p->kept) part.kept = kept_at(p, t) + begin * GEMM_STRIPS_WIDTH;
+  else part.rhs = rhs_tile(x, t, begin, end - begin);
+  gemm_strips_product(&part, sums, (float *)t->scratch);
+}
+
 static void multiply_streamed(const product *x, const tile *t, int64_t begin, int64_t end, const gemm_sums *sums) {
   const gemm_plan *p = x->plan;
   const gemm_stream_tile part = {t->columns, begin, end};
@@ -564,7 +586,7 @@ static void multiply_streamed(const product *x, const tile *t, int64_t begin, in
   int64_t size[3];
   size_of(p, t->rows, size);
   if (p->kept) {
-    gemm_stream_kept_product(size, &part, packed, p->kept + t->column * p->depth, sums, (float *)t->scratch);
+    gemm_stream_kept_product(size, &part, packed, kept_at(p, t), sums, (float *)t->scratch);
     return;
   }
   const gemm_matrix rhs = rhs_tile(x, t, begin, end - begin);
@@ -582,7 +604,7 @@ static void multiply_tile(product *x, const tile *t, gemm_sums *sums) {
   const gemm_plan *p = x->plan;
   const int64_t begin = p->depth * t->part / p->depth_parts, end = p->depth * (t->part + 1) / p->depth_parts;
   if (p->is_streamed) {
-    multiply_streamed(x, t, begin, end, sums);
+    (p->in_strips ? multiply_strips : multiply_streamed)(x, t, begin, end, sums);
     return;
   }
   gemm_sums turned = {.data = t->scratch + x->room.turned, .leading = padded(t->rows)};
@@ -717,7 +739,7 @@ heddle_status gemm_plan_execute_with(const gemm_plan *plan, const lib_call *call
   product x = {.plan = plan, .call = call, .load = load, .argument = argument, .room = room_of(plan)};
   x.threads = (int)threads_for(plan, call->threads);
   if (plan->depth_parts > 1) x.parts = (char *)call->scratch + x.room.all * x.threads + x.room.packed;
-  if (plan->is_streamed) pack_left(&x);
+  if (plan->is_streamed && !plan->in_strips) pack_left(&x);
   pool_run(x.threads, tile_count(plan) * plan->depth_parts, do_tiles, &x);
   if (x.parts) pool_run(x.threads, tile_count(plan), join_parts, &x);
   if (atomic_load(&x.failed)) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a matrix product");

@@ -32,6 +32,7 @@ typedef struct gemm_plan {
   bool has_bias, has_relu;
   bool copies_lhs, copies_rhs;  // tiles are widened or packed before they are multiplied
   bool is_streamed;             // by gemm_stream, `tile_rows` rows at a time
+  bool in_strips;               // of these, by gemm_strips
   const float *kept;            // by which the right side was packed beforehand; null: it was not
   bool turns;                   // tiles are multiplied with their sides changed, and turned round where they go
   bool copies_sums;             // tiles of sums lie in scratch memory and are narrowed from there

@@ -1,6 +1,6 @@
 // Matrix products of f32 whose right side is the same in every call: it is packed once. Of a few dozen rows and more
-// into the strips that gemm_stream multiplies; of fewer into the form in which oneDNN's convolutions want their
-// kernels, and the product is a convolution of windows of one element.
+// into the strips that gemm_stream or gemm_strips multiplies; of fewer into the form in which oneDNN's convolutions
+// want their kernels, and the product is a convolution of windows of one element.
 //
 // A product of few rows otherwise takes as long to pack its right side as to multiply, and one of a hundred rows an
 // eighth of its time.

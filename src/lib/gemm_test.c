@@ -1,5 +1,6 @@
 // Products of every element type and of awkward shapes against naive loops; the same bits for every number of threads.
 #include "lib/gemm.h"
+#include "base/cpu_level.h"
 
 #include "lib/testing.h"
 
@@ -519,5 +520,8 @@ int main(void) {
       cmocka_unit_test(test_small),           cmocka_unit_test(test_thin),     cmocka_unit_test(test_streamed),
       cmocka_unit_test(test_constant),
   };
-  return cmocka_run_group_tests_name("lib/gemm", tests, NULL, NULL);
+  const struct CMUnitTest with_avx2[] = {cmocka_unit_test(test_streamed), cmocka_unit_test(test_constant)};
+  const int failed = cmocka_run_group_tests_name("lib/gemm", tests, NULL, NULL);
+  cpu_level_limit(CPU_LEVEL_V3);
+  return failed + cmocka_run_group_tests_name("lib/gemm with AVX2", with_avx2, NULL, NULL);
 }

@@ -33,10 +33,10 @@ static heddle_status prepare(arena *a, const run_context *context, const program
   routine_call_make(a, from, context->threads, &s->call);
   TRY(check_elements(context->program, from, &s->call));
   const gemm_plan *p = &s->plan;
-  const char *rhs = routine_call_constant(context->program, from->operands[1].slice);
-  TRY(rhs ? gemm_plan_make_constant(&s->call, &s->plan) : gemm_plan_make(&s->call, &s->plan));
   const bool is_limited = context->program->memory_limit > 0;
-  if (rhs && !is_limited && gemm_kept_pays(&s->call, p)) TRY(gemm_kept_make(a, p, context->threads, rhs, &s->kept));
+  const char *rhs = is_limited ? NULL : routine_call_constant(context->program, from->operands[1].slice);
+  TRY(rhs ? gemm_plan_make_constant(&s->call, &s->plan) : gemm_plan_make(&s->call, &s->plan));
+  if (rhs && gemm_kept_pays(&s->call, p)) TRY(gemm_kept_make(a, p, context->threads, rhs, &s->kept));
   t->state = s;
   t->scratch_bytes = s->kept ? gemm_kept_scratch(s->kept) : gemm_plan_scratch(p, context->threads);
   t->cost = (double)p->batch * (double)p->rows * (double)p->columns * (double)p->depth /
