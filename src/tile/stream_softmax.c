@@ -354,6 +354,15 @@ static MlirValue without_none(const stream *s, ir_builder *body, MlirValue produ
   return ir_select(body, none, ir_float(body, s->number, NAN), product);
 }
 
+// The sums as the program has them, which a divisor is a function of: NaN without a score.
+static MlirValue sums_without_none(const stream *s, ir_builder *b, const stream_frames *f, MlirValue sums) {
+  const stream_tiles_input inputs[] = {{sums, f->rows}, {stream_tiles_empty(s, b, &f->rows, s->number), f->rows}};
+  MlirValue x[2];
+  ir_builder body;
+  MlirOperation made = stream_tiles_begin(s, b, &f->rows, 2, inputs, false, &body, x);
+  return stream_tiles_end(&body, made, without_none(s, &body, x[0], x[0]));
+}
+
 // The place of the block's weights for all keys.
 static MlirValue of_all_keys(stream *s, ir_builder *b, MlirValue onto) {
   const int64_t block = s->block[s->key];
@@ -378,6 +387,8 @@ static block_results finished(stream *s, ir_builder *b, const stream_frames *f, 
     subtracted = stream_rows_at(s, b, f, &s->subtracted);
     by = correction(s, b, f, subtracted);
     s->sums = corrected(s, b, f, at.sums, by);
+  } else if (is_divided && !s->divisor.is_bare) {
+    s->sums = sums_without_none(s, b, f, at.sums);
   }
   MlirValue divisor = is_divided && !s->divisor.is_bare ? stream_rows_at(s, b, f, &s->divisor) : s->sums;
   MlirValue place = stream_tiles_at(s, b, &f->result, onto[0]);
