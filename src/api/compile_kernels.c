@@ -127,20 +127,41 @@ static heddle_status lower(void *state) {
 
 // --- of a kernel that takes sizes
 
+// What is torn within MLIR is left alone: its context could not even be destroyed.
+static void give_back(kernel_job *j, bool is_torn, bool is_sound) {
+  if (!is_torn && j->ir.ptr) mlirModuleDestroy(j->ir);
+  if (is_torn && j->session) lower_session_abandon(j->session);
+  else if (j->session) lower_session_give(j->session, is_sound);
+  j->session = NULL;
+  j->ir.ptr = NULL;
+}
+
+typedef struct other_job {
+  kernel_job job;
+  open_numbers_reading *reading;
+} other_job;
+
+static heddle_status read_other(void *argument) {
+  other_job *o = argument;
+  kernel_job *j = &o->job;
+  j->session = lower_session_take();
+  TRY(emit(j));
+  TRY(lower(j));
+  open_numbers_prepare(j->scratch, mlirModuleGetOperation(j->ir));
+  open_numbers_read(j->scratch, mlirModuleGetOperation(j->ir), o->reading);
+  return status_ok();
+}
+
+static void end_other(void *argument, bool is_torn) { give_back(&((other_job *)argument)->job, is_torn, false); }
+
 // The same kernel with other stand-ins, in a context of its own.
-static heddle_status read_other(const kernel_job *j, const kernel_plan *kernel, open_numbers_reading *out) {
-  kernel_job other = *j;
-  other.kernel = kernel;
-  other.session = lower_session_take();
-  other.ir.ptr = NULL;
-  heddle_status s = emit(&other);
-  if (status_is_ok(s)) s = lower(&other);
-  if (status_is_ok(s)) {
-    open_numbers_prepare(j->scratch, mlirModuleGetOperation(other.ir));
-    open_numbers_read(j->scratch, mlirModuleGetOperation(other.ir), out);
-  }
-  if (other.ir.ptr) mlirModuleDestroy(other.ir);
-  lower_session_give(other.session, status_is_ok(s));
+static heddle_status compile_other(const kernel_job *j, const kernel_plan *kernel, open_numbers_reading *out) {
+  other_job o = {.job = *j, .reading = out};
+  o.job.kernel = kernel;
+  o.job.session = NULL;
+  o.job.ir.ptr = NULL;
+  heddle_status s = guard_clean_up(read_other, end_other, &o);
+  give_back(&o.job, false, status_is_ok(s));
   return s;
 }
 
@@ -154,7 +175,7 @@ static heddle_status open_sizes(void *state) {
   MlirOperation clone = mlirOperationClone(module);
   open_numbers_read(j->scratch, clone, &readings[0]);
   mlirOperationDestroy(clone);
-  for (int s = 1; s < open_samples_count(samples); s++) TRY(read_other(j, j->others[s], &readings[s]));
+  for (int s = 1; s < open_samples_count(samples); s++) TRY(compile_other(j, j->others[s], &readings[s]));
   return open_kernel_open(j->arena, module, j->kernel, samples, readings, &j->table);
 }
 
@@ -217,14 +238,9 @@ static heddle_status compile_kernel(void *argument) {
   return status_locate(s, j->kernel->computation->root->where);
 }
 
-// What is torn within MLIR is left alone: its context could not even be destroyed.
 static void end_kernel(void *argument, bool is_torn) {
   kernel_job *j = argument;
-  if (!is_torn && j->ir.ptr) mlirModuleDestroy(j->ir);
-  if (is_torn && j->session) lower_session_abandon(j->session);
-  else if (j->session) lower_session_give(j->session, false);
-  j->session = NULL;
-  j->ir.ptr = NULL;
+  give_back(j, is_torn, false);
   j->arena = j->scratch = NULL;  // the guard's
 }
 
@@ -232,8 +248,7 @@ static void end_kernel(void *argument, bool is_torn) {
 static heddle_status run_kernel_job(kernel_job *j) {
   lock_hold_forks();
   heddle_status s = guard_run(compile_kernel, end_kernel, j);
-  if (j->ir.ptr) mlirModuleDestroy(j->ir);
-  if (j->session) lower_session_give(j->session, status_is_ok(s));
+  give_back(j, false, status_is_ok(s));
   arena_destroy(j->scratch);
   lock_let_forks();
   return s;

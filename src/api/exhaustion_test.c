@@ -85,6 +85,12 @@ static subject large = {
     "q = f32[7,7] reshape(c) ROOT l = f32[7,7] sort(q), dimensions={1}, to_apply=less }\n",
     {0}};
 
+// One kernel that takes its size, for which it is compiled several times; it runs at 49.
+static subject open_size = {
+    "func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {\n"
+    "  %y = stablehlo.negate %x : tensor<?xf32>\n  return %y : tensor<?xf32>\n}\n",
+    {0}};
+
 static heddle_status attempt(const subject *of, int threads, float *found) {
   float x[64];
   for (int i = 0; i < 64; i++) x[i] = (float)(i % 7) / 8;
@@ -98,7 +104,11 @@ static heddle_status attempt(const subject *of, int threads, float *found) {
   }
   const void *inputs[] = {x};
   void *outputs[] = {found};
-  s = heddle_program_run(p, inputs, outputs);
+  const int64_t size = 49, *dims[] = {&size};
+  s = of != &open_size
+          ? heddle_program_run(p, inputs, outputs)
+          : heddle_program_run_with(p, &(heddle_run_options){HEDDLE_SIZED(heddle_run_options), .input_dims = dims},
+                                    (const void *const *const[]){inputs}, (void *const *const[]){outputs});
   heddle_program_free(p);
   return s;
 }
@@ -129,6 +139,7 @@ static int set_up(void **state) {
   (void)state;
   heddle_status s = attempt(&large, 1, large.wanted);
   if (heddle_status_code(s) == HEDDLE_OK) s = attempt(&small, 1, small.wanted);
+  if (heddle_status_code(s) == HEDDLE_OK) s = attempt(&open_size, 1, open_size.wanted);
   const bool is_ok = heddle_status_code(s) == HEDDLE_OK;
   if (!is_ok) fputs(heddle_status_message(s), stderr);
   heddle_status_free(s);
@@ -157,6 +168,12 @@ static void test_all_fail_from_one_on(void **state) {
   fail_each(&large, 1, 103, true);
 }
 
+static void test_kernel_that_takes_sizes(void **state) {
+  (void)state;
+  fail_each(&open_size, 1, 23, false);
+  fail_each(&open_size, 1, 29, true);
+}
+
 static void test_on_several_threads(void **state) {
   (void)state;
   fail_each(&large, 3, 107, false);
@@ -168,6 +185,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_one_fails),
       cmocka_unit_test(test_all_fail_from_one_on),
+      cmocka_unit_test(test_kernel_that_takes_sizes),
       cmocka_unit_test(test_on_several_threads),
   };
   return cmocka_run_group_tests_name("api/exhaustion", tests, set_up, NULL);

@@ -68,6 +68,8 @@ void arena_destroy(arena *a) {
   heap_free(a);
 }
 
+void arena_keep(arena *a) { heap_keep(a); }
+
 void arena_reset(arena *a) {
   if (a->head) {
     free_chunks(a->head->next);

@@ -17,6 +17,7 @@ typedef struct arena arena;
 arena *arena_create(void);
 void arena_destroy(arena *a);  // null is allowed
 void arena_reset(arena *a);    // frees everything but keeps one chunk for reuse
+void arena_keep(arena *a);     // from now on no guard frees it: for what outlives the call in which it was made
 
 // Zeroed memory, aligned to 16 bytes (64 for sizes of 4096 and more). size 0 gives a unique non-null pointer.
 void *arena_alloc(arena *a, size_t size);

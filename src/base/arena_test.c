@@ -99,6 +99,26 @@ static void test_exhaustion(void **state) {
   arena_destroy(a);
 }
 
+static heddle_status keep_and_end(void *kept) {
+  arena *a = arena_create();
+  *(char **)kept = arena_strdup(a, "kept", 4);
+  arena_keep(a);
+  *((arena **)kept + 1) = a;
+  arena_array(a, double, SIZE_MAX / 4);
+  return status_ok();
+}
+
+static void test_what_is_kept_outlives_its_guard(void **state) {
+  (void)state;
+  void *kept[2];
+  heddle_status s = guard_run(keep_and_end, NULL, kept);
+  assert_int_equal(heddle_status_code(s), HEDDLE_OUT_OF_MEMORY);
+  heddle_status_free(s);
+  assert_string_equal(kept[0], "kept");
+  assert_non_null(arena_alloc(kept[1], 1 << 20));
+  arena_destroy(kept[1]);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_alignment_and_zeroing),
@@ -107,6 +127,7 @@ int main(void) {
       cmocka_unit_test(test_reset_reuses_memory_and_zeroes_it),
       cmocka_unit_test(test_text_and_vectors),
       cmocka_unit_test(test_exhaustion),
+      cmocka_unit_test(test_what_is_kept_outlives_its_guard),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

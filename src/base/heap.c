@@ -110,6 +110,8 @@ void heap_free(void *memory) {
   host_give(b->start, b->size, b->start == b ? HOST_ALIGNMENT : LINE);
 }
 
+void heap_keep(void *memory) { leave(block_of(memory)); }
+
 // --- guards
 
 // What is left belongs to the guard around, if there is one.

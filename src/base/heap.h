@@ -31,6 +31,8 @@ void *heap_try_allocate_lines(size_t size);
 // Not for owners and lines. `old` may be null, and stays as it was when null is returned.
 void *heap_try_resize(void *old, size_t size);
 void heap_free(void *memory);  // null is allowed; from any thread
+// From now on no guard frees it: for what outlives the call in which it was taken.
+void heap_keep(void *memory);
 
 // To be called when no memory is left: ends the function of this thread's guard. Returns only where there is neither a
 // guard nor a last resort; whoever calls it returns null then.

@@ -19,6 +19,7 @@ void xla_gpu_state_destroy(xla_gpu_state *state) {
   if (state) arena_destroy(state->memory);
 }
 
+arena *xla_gpu_memory(MlirContext context) { return xla_gpu_context_state(context)->memory; }
 void **xla_gpu_context_slot(MlirContext context) { return &xla_gpu_context_state(context)->slot; }
 
 static void strip_names(indexing_variable *variables, int count) {

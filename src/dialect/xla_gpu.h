@@ -22,6 +22,8 @@ const indexing_map *xla_gpu_indexing_map(MlirAttribute attribute);
 bool xla_gpu_indexed_vector(MlirType type, intptr_t *rank, const int64_t **shape, MlirType *element,
                             MlirAttribute *map);
 
+// What the context has of Heddle's.
+struct arena *xla_gpu_memory(MlirContext context);
 // One pointer per context for the owner of the context (ir_context_create); null at first.
 void **xla_gpu_context_slot(MlirContext context);
 

@@ -23,7 +23,8 @@ static void describe_argument(kernel_emitter *k, MlirOperation entry, int argume
   if (!buffer->is_written) ir_set_argument_attribute(entry, argument, "xla.invariant", mlirUnitAttrGet(c));
 }
 
-// The table of sizes: passes fill it with what they find to depend on sizes (lower/open_bounds.c).
+// The table of sizes: passes fill it with what they find to depend on sizes, and refuse what needs a longer one
+// (lower/open_bounds.c).
 static MlirType sizes_type(MlirContext c) {
   const int64_t most = 4096;
   return mlirRankedTensorTypeGet(1, &most, mlirIntegerTypeGet(c, 64), mlirAttributeGetNull());

@@ -17,8 +17,11 @@ enum { BLOCK = 64 };
 static const char uniform[] = "heddle.rng_uniform", normal[] = "heddle.rng_normal",
                   update_state[] = "heddle.rng_get_and_update_state";
 
-draw_stream draw_stream_start(uint64_t seed, int device) {
-  return (draw_stream){.seed = seed + (uint64_t)device, .state = {FIRST_STATE + seed, 0}};
+void draw_stream_start(draw_stream *s, uint64_t seed, int device) {
+  s->seed = seed + (uint64_t)device;
+  s->count = 0;
+  s->state[0] = FIRST_STATE + seed;
+  s->state[1] = 0;
 }
 
 // A word with all bits well mixed, from a counter (the finalizer of SplitMix64).

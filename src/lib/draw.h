@@ -13,7 +13,8 @@ typedef struct draw_stream {
   uint64_t state[2];  // of rng-get-and-update-state: a number of 128 bits, low word first
 } draw_stream;
 
-draw_stream draw_stream_start(uint64_t seed, int device);
+// Written in place: each run begins so, and copying a struct that was just written field by field waits for the fields.
+void draw_stream_start(draw_stream *s, uint64_t seed, int device);
 
 // heddle.rng_uniform and heddle.rng_normal: operands are the two parameters, scalars of the result's type.
 // heddle.rng_get_and_update_state: result u64[2], attribute delta.

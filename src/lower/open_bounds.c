@@ -21,32 +21,43 @@ typedef struct open_bounds {
   ir_values loaded;  // by size
 } open_bounds;
 
-// At the function's beginning, once for each size.
-static MlirValue load_size(open_bounds *o, int64_t size) {
-  int number = 0;
-  while (number < o->sizes.size && o->sizes.data[number] != size) number++;
-  if (number < o->sizes.size) return o->loaded.data[number];
+static MlirValue add_size(open_bounds *o, int64_t size) {
   ir_builder b = ir_builder_before(mlirBlockGetFirstOperation(o->entry), o->arena);
-  vec_push(o->arena, &o->sizes, size);
-  MlirValue operands[] = {o->table, ir_index(&b, number)};
+  MlirValue operands[] = {o->table, ir_index(&b, o->sizes.size)};
   MlirValue loaded = ir_value(&b, "tensor.extract", mlirIntegerTypeGet(b.context, 64), 2, operands);
   MlirNamedAttribute range = ir_named(b.context, "xla.range", ranges_to_attribute(b.context, (interval){0, size}));
   MlirValue value = ir_value_with(&b, "arith.index_cast", mlirIndexTypeGet(b.context), 1, &loaded, 1, &range);
+  vec_push(o->arena, &o->sizes, size);
   vec_push(o->arena, &o->loaded, value);
   return value;
 }
 
-static void open_loops(open_bounds *o, MlirOperation function) {
+// At the function's beginning, once for each size.
+static heddle_status load_size(open_bounds *o, MlirOperation loop, int64_t size, MlirValue *out) {
+  const int64_t most = mlirShapedTypeGetDimSize(mlirValueGetType(o->table), 0);
+  int number = 0;
+  while (number < o->sizes.size && o->sizes.data[number] != size) number++;
+  if (number == most)
+    return ir_refuse(loop, HEDDLE_UNIMPLEMENTED, "a kernel whose loops end at more than %lld open sizes",
+                     (long long)most);
+  *out = number < o->sizes.size ? o->loaded.data[number] : add_size(o, size);
+  return status_ok();
+}
+
+static heddle_status open_loops(open_bounds *o, MlirOperation function) {
   ir_operations loops = ir_collect(o->arena, function, "scf.for");
   for (int i = 0; i < loops.size; i++) {
     int64_t lower, upper;
     if (!ir_constant_value(ir_operand(loops.data[i], 0), &lower) || lower != 0) continue;
     if (!ir_constant_value(ir_operand(loops.data[i], 1), &upper) || upper < o->open_from) continue;
-    mlirOperationSetOperand(loops.data[i], 1, load_size(o, upper));
+    MlirValue end = {NULL};
+    TRY(load_size(o, loops.data[i], upper, &end));
+    mlirOperationSetOperand(loops.data[i], 1, end);
   }
+  return status_ok();
 }
 
-static void open_function(arena *a, MlirOperation module, MlirOperation function) {
+static heddle_status open_function(arena *a, MlirOperation module, MlirOperation function) {
   MlirBlock body = ir_body(function, 0);
   for (int i = 0; i < (int)mlirBlockGetNumArguments(body); i++) {
     MlirAttribute from = ir_argument_attribute(function, i, "xla.open_from");
@@ -55,9 +66,10 @@ static void open_function(arena *a, MlirOperation module, MlirOperation function
                      .entry = body,
                      .table = mlirBlockGetArgument(body, i),
                      .open_from = mlirIntegerAttrGetValueInt(from)};
-    open_loops(&o, function);
+    TRY(open_loops(&o, function));
     ir_set(module, "xla.bounds", mlirDenseI64ArrayGet(mlirOperationGetContext(module), o.sizes.size, o.sizes.data));
   }
+  return status_ok();
 }
 
 static heddle_status run(pass_context *context, void *unit) {
@@ -65,7 +77,7 @@ static heddle_status run(pass_context *context, void *unit) {
   const MlirOperation module = {unit};
   ir_operations functions = ir_collect(c->scratch, module, "func.func");
   for (int i = 0; i < functions.size; i++)
-    if (!mlirBlockIsNull(ir_body(functions.data[i], 0))) open_function(c->scratch, module, functions.data[i]);
+    if (!mlirBlockIsNull(ir_body(functions.data[i], 0))) TRY(open_function(c->scratch, module, functions.data[i]));
   return status_ok();
 }
 

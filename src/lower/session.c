@@ -183,13 +183,18 @@ lower_session *lower_session_take(void) {
   return s ? s : lower_session_create(ir_context_create());
 }
 
-void lower_session_abandon(lower_session *s) { arena_destroy(s->arena); }
+void lower_session_abandon(lower_session *s) {
+  arena_destroy(xla_gpu_memory(s->context));
+  arena_destroy(s->arena);
+}
 
 void lower_session_give(lower_session *s, bool is_sound) {
   bool is_kept = false;
   lock_take(&pool.lock);
   if (!pool.is_known_at_exit) pool.is_known_at_exit = atexit(clear_pool) == 0;
   if (is_sound && ++s->kernels < KERNELS_MAX && pool.count < POOL_MAX && pool.is_known_at_exit) {
+    arena_keep(s->arena);
+    arena_keep(xla_gpu_memory(s->context));
     pool.sessions[pool.count++] = s;
     is_kept = true;
   }

@@ -198,7 +198,7 @@ static heddle_status run_group(executable *e, device_group *g, device *devices, 
     if (!m) continue;
     m->frame.device = i;
     m->frame.devices = g;
-    m->draws = draw_stream_start(0, i);
+    draw_stream_start(&m->draws, 0, i);
     m->frame.threads = e->context.threads > count ? e->context.threads / count : 1;
   }
   for (int i = 0; i < count && status_is_ok(s); i++) {

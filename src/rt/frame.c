@@ -58,7 +58,7 @@ heddle_status frame_take(frame_pool *p, frame_memory **out) {
   m->frame.threads = p->context->threads;
   m->frame.devices = NULL;
   m->frame.draws = &m->draws;
-  m->draws = draw_stream_start(0, 0);
+  draw_stream_start(&m->draws, 0, 0);
   *out = m;
   return status_ok();
 }

@@ -155,8 +155,8 @@ static heddle_status run_open(heddle_program *p, const int64_t *const *input_dim
 heddle_status heddle_program_run_with(heddle_program *program, const heddle_run_options *options,
                                       const void *const *const *inputs, void *const *const *outputs) {
   if (!program) return status_error(HEDDLE_INVALID, "found null for the program to run");
-  heddle_run_options taken;
-  TRY(sized_struct_take("heddle_run_options", options, &taken, sizeof taken));
+  heddle_run_options taken = {0};
+  if (options) TRY(sized_struct_take("heddle_run_options", options, &taken, sizeof taken));
   const call_context call = {cancellation_flag(taken.cancellation)};
   const call_context *outer = call_enter(&call);
   if (program->profile) profile_begin_run(program->profile);
