@@ -206,6 +206,30 @@ static str module_name(arena *a, const ir_module *source, const ir_operation *fu
   return lowering_name(a, name.size ? name : lowering_word(function, "sym_name"));
 }
 
+// The shape without layouts; itself if it has none.
+static const shape *without_layouts(arena *a, const shape *s) {
+  if (shape_is_array(s)) return s->layout ? shape_with_layout(a, s, NULL) : s;
+  if (!shape_is_tuple(s)) return s;
+  const shape **elements = arena_array(a, const shape *, s->tuple_size);
+  bool changes = false;
+  for (int k = 0; k < s->tuple_size; k++) {
+    elements[k] = without_layouts(a, s->elements[k]);
+    changes |= elements[k] != s->elements[k];
+  }
+  return changes ? shape_tuple(a, s->tuple_size, elements) : s;
+}
+
+// Tensors have no layout. That of a custom call's result, which what is computed of it takes over, is nobody's outside.
+static void declare_plain_results(arena *a, module *m) {
+  const shape *result = without_layouts(a, m->entry->root->shape);
+  if (result == m->entry->root->shape) return;
+  const instruction_list *parameters = &m->entry->parameters;
+  const shape **given = arena_array(a, const shape *, parameters->size);
+  for (int k = 0; k < parameters->size; k++) given[k] = parameters->data[k]->shape;
+  m->entry_parameters_layout = shape_tuple(a, parameters->size, given);
+  m->entry_result_layout = result;
+}
+
 heddle_status stablehlo_to_hlo(arena *a, const ir_module *m, const ir_operation *function,
                                const import_options *options, module **out) {
   const ir_block *body = lowering_function_body(function);
@@ -236,6 +260,7 @@ heddle_status stablehlo_to_hlo(arena *a, const ir_module *m, const ir_operation 
   add_mesh_devices(l.module, m);
   add_aliases(l.module, function, body->argument_count);
   TRY(remove_unused(a, l.module));
+  declare_plain_results(a, l.module);
   sharding_note_ignored(l.module, functions.has_hints);
   *out = l.module;
   return module_verify(l.module);
