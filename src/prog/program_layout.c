@@ -22,13 +22,24 @@ static void physical_start(physical_order *p, const program_shape *s) {
   }
 }
 
-static void physical_next(physical_order *p) {
-  for (int i = 0; i < p->rank; i++) {
+// The next element in the dims from `first` on.
+static void physical_next(physical_order *p, int first) {
+  for (int i = first; i < p->rank; i++) {
     p->element += p->strides[i];
     if (++p->index[i] < p->dims[i]) return;
     p->element -= p->strides[i] * p->dims[i];
     p->index[i] = 0;
   }
+}
+
+// Elements `to_step` and `from_step` of them apart.
+static void move_run(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count, int64_t bytes) {
+#define MOVE(size) \
+  for (int64_t i = 0; i < count; i++) memcpy(to + i * to_step * (size), from + i * from_step * (size), (size_t)(size))
+  if (bytes == 4) MOVE(4);
+  else if (bytes == 8) MOVE(8);
+  else MOVE(bytes);
+#undef MOVE
 }
 
 static bool is_packed(const program_shape *s) { return dtypes[s->type].bits < 8; }
@@ -48,10 +59,14 @@ void program_layout_pack(const void *rows, const program_shape *s, void *to) {
   if (is_packed(s)) memset(memory, 0, (size_t)program_shape_packed_bytes(s));
   physical_order p;
   physical_start(&p, s);
-  for (int64_t i = 0; i < count; i++, physical_next(&p)) {
-    if (is_packed(s)) memory[i / per_byte] |= (char)((data[p.element] & ((1 << bits) - 1)) << (i % per_byte * bits));
-    else memcpy(memory + (size_t)i * bytes, data + (size_t)p.element * bytes, bytes);
+  if (is_packed(s)) {
+    for (int64_t i = 0; i < count; i++, physical_next(&p, 0))
+      memory[i / per_byte] |= (char)((data[p.element] & ((1 << bits) - 1)) << (i % per_byte * bits));
+    return;
   }
+  const int64_t run = p.dims[0];
+  for (int64_t i = 0; i < count; i += run, physical_next(&p, 1))
+    move_run(memory + (size_t)i * bytes, 1, data + (size_t)p.element * bytes, p.strides[0], run, (int64_t)bytes);
 }
 
 // The lowest bits of a byte as an element of its own.
@@ -74,11 +89,15 @@ void program_layout_unpack(const void *from, const program_shape *s, void *rows)
   char *data = rows;
   physical_order p;
   physical_start(&p, s);
-  for (int64_t i = 0; i < count; i++, physical_next(&p)) {
-    int element = is_packed(s) ? (unsigned char)memory[i / per_byte] >> (i % per_byte * bits) : 0;
-    if (is_packed(s)) data[p.element] = one_of(element, bits, dtype_is_signed(s->type));
-    else memcpy(data + (size_t)p.element * bytes, memory + (size_t)i * bytes, bytes);
+  if (is_packed(s)) {
+    for (int64_t i = 0; i < count; i++, physical_next(&p, 0))
+      data[p.element] =
+          one_of((unsigned char)memory[i / per_byte] >> (i % per_byte * bits), bits, dtype_is_signed(s->type));
+    return;
   }
+  const int64_t run = p.dims[0];
+  for (int64_t i = 0; i < count; i += run, physical_next(&p, 1))
+    move_run(data + (size_t)p.element * bytes, p.strides[0], memory + (size_t)i * bytes, 1, run, (int64_t)bytes);
 }
 
 // Runs only move towards the front, so that each is taken before anything is written over it.
