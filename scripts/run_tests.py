@@ -43,7 +43,8 @@ EMIT_EVERY = 3
 SAVED_EVERY = 4
 # Modules of hlo-smith sent through each way.
 SMITH_CHECKS = {"passes": 2000, "text": 200, "proto": 300, "pbtxt": 100, "stablehlo": 500, "cpu": 200,
-                "cpu-default": 100, "tiles": 100, "tiles-default": 50, "simulator": 150, "simulator-default": 50}
+                "cpu-default": 100, "tiles": 100, "tiles-default": 50, "simulator": 150, "simulator-default": 50,
+                "open": 200}
 # Where there is a device.
 VULKAN_CHECKS = {"vulkan": 60, "vulkan-default": 30}
 # Bits of computed floats differ in the last place, and where the sign of a NaN is not settled.
@@ -73,7 +74,7 @@ MUTATED = 300
 PROTO_TYPES = ("pred,s2,s4,s8,s16,s32,s64,u2,u4,u8,u16,u32,u64,f4e2m1fn,f8e5m2,f8e4m3,f8e4m3fn,f8e4m3b11fnuz,f8e5m2fnuz,"
                "f8e4m3fnuz,f8e3m4,f8e8m0fnu,f16,bf16,f32,f64,c64,c128")
 # Protos have no way to say some modules; every other way takes all that is drawn.
-MOST_REFUSED = {"proto": 0.6, "pbtxt": 0.6}
+MOST_REFUSED = {"proto": 0.6, "pbtxt": 0.6, "open": 0.1}
 CHECK_STEPS = ["format", "build-release", "unit-release", "golden-release", "corpus-sample", "ptxas-sample",
                "saved-sample"]
 NO_CORPUS = "NOT RUN: the conformance corpus, as there is no ../shared/corpus beside the repository; the sample in " \

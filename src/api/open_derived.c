@@ -311,15 +311,17 @@ static int64_t ratio_of(const open_samples *s) {
 // Quotients and what is smaller are below what they would be first, as what is taken of arrays; what is larger is
 // above.
 static heddle_status find_sides(const open_derived_program *p, open_samples *samples, open_derived *d) {
-  enum { FIRST_RATIO = 64, LEVEL = 2 };
+  // Products of two of the larger stand-ins are more than shapes are made of, small ones have no parts.
+  enum { FIRST_RATIO = 64, FIRST_LEVEL = 2, LEVELS = 3 };
   heddle_status first = status_ok();
   open_samples s = *samples;
   s.symbol_count += d->count;
   s.derived_count = d->count;
   s.derived_ratio = FIRST_RATIO;
-  s.level = LEVEL;
   open_samples_add_table(p->arena, &s);
-  for (unsigned sides = 0; sides < 1U << d->count; sides++) {
+  for (unsigned tries = 0; tries < (unsigned)LEVELS << d->count; tries++) {
+    const unsigned sides = tries & ((1U << d->count) - 1);
+    s.level = FIRST_LEVEL + (int)(tries >> d->count);
     for (int k = 0; k < d->count; k++) d->is_above[k] = (d->kinds[k] == PROGRAM_LARGER) != (sides >> k & 1);
     heddle_status status = try_sides(p, &s, d);
     if (status_is_ok(status)) {

@@ -91,17 +91,30 @@ static heddle_status merge(int count, str *texts, text *out, number_fn fn, void 
   return status_ok();
 }
 
-heddle_status open_text_print(arena *a, text *out, const compiled *code, open_text_fn print) {
+// With the first sample's reasons in all of them, if they are shared.
+static heddle_status print_samples(arena *a, text *out, const compiled *code, open_text_fn print, bool shares_reasons) {
   const int count = open_samples_count(&code->samples->stand_ins);
   str texts[OPEN_SAMPLES_MOST] = {0};
   for (int k = 0; k < count; k++) {
     text t = {0};
-    heddle_status s = print(&t, &code->samples->made[k]);
+    open_sample sample = code->samples->made[k];
+    if (shares_reasons) sample.reasons = code->samples->made[0].reasons;
+    heddle_status s = print(&t, &sample);
     texts[k] = str_copy(a, text_view(&t));
     text_free(&t);
     TRY(s);
   }
   return merge(count, texts, out, print_number, &(number_printer){out, code});
+}
+
+// Amounts in reasons may have other units in other samples.
+heddle_status open_text_print(arena *a, text *out, const compiled *code, open_text_fn print) {
+  const size_t start = out->size;
+  heddle_status s = print_samples(a, out, code, print, false);
+  if (status_is_ok(s)) return s;
+  heddle_status_free(s);
+  out->size = start;
+  return print_samples(a, out, code, print, true);
 }
 
 static bool is_uniform(void *context, const int64_t *values, bool is_part) {

@@ -79,7 +79,8 @@ const char *kernel_hero_name(hero_kind kind) { return names[kind]; }
 
 // Those whose code is right for all sizes that it may be given: it goes along whole rows.
 static bool takes_open_sizes(hero_kind hero) {
-  return hero == HERO_UPDATE_SLICE || hero == HERO_SCATTER || hero == HERO_REDUCTION || hero == HERO_LOOP;
+  return hero == HERO_UPDATE_SLICE || hero == HERO_SCATTER || hero == HERO_REDUCTION || hero == HERO_LOOPS ||
+         hero == HERO_LOOP;
 }
 
 void kernel_choose_hero(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {

@@ -23,13 +23,16 @@
 #include "tools/cpu_flag.h"
 #include "tools/execute.h"
 #include "tools/flags.h"
+#include "tools/open_run.h"
 #include "tools/smith.h"
 #include "tools/smith_mutants.h"
+#include "tools/smith_open.h"
 #include "tools/smith_pool.h"
 #include "tools/smith_shrink.h"
 #include "tools/smith_sight.h"
 
 enum { MUTANTS_EACH = 20, MUTANTS_PERCENT = 95 };
+enum { OPEN_EACH = 3 };  // instructions of an operation on open sizes
 enum { ARGUMENT_SEED = 42, SHRINK_TRIES = 3000, MAX_STEPS = 200000, CPU_THREADS = 2 };
 // What a child may take: of the processor, and, where it waits for ever, by the clock, which runs on a busy machine
 // too.
@@ -90,6 +93,7 @@ typedef struct check {
   bool is_exact;                                                      // and how
   target_codegen codegen;                                             // by whom
   bool is_limited;                                                    // to a part of the memory that it takes
+  bool is_open;  // programs of their own, with open sizes, compiled once and run at several
 } check;
 
 static const check checks[] = {
@@ -106,6 +110,7 @@ static const check checks[] = {
     {.name = "limits-default", .on = PLATFORM_CPU, .is_limited = true},
     {.name = "simulator", .on = PLATFORM_SIMULATOR, .is_exact = true},
     {.name = "simulator-default", .on = PLATFORM_SIMULATOR},
+    {.name = "open", .is_exact = true, .is_open = true},
     {.name = "vulkan", .on = PLATFORM_VULKAN, .is_exact = true},
     {.name = "vulkan-default", .on = PLATFORM_VULKAN},
 };
@@ -118,7 +123,7 @@ static heddle_status find_check(const char *name, const check **out) {
   return status_error(
       HEDDLE_INVALID,
       "found --check=%s, wanted text, passes, proto, pbtxt, stablehlo, cpu, cpu-default, tiles, tiles-default, "
-      "limits, limits-default, simulator, simulator-default, vulkan or vulkan-default",
+      "limits, limits-default, simulator, simulator-default, open, vulkan or vulkan-default",
       name);
 }
 
@@ -196,13 +201,40 @@ static heddle_status put_to_test_here(const check *c, const module *m, bool *is_
   return s;
 }
 
+// The interpreter gets the program for each of the sizes.
+static heddle_status put_to_open_test(const check *c, const smith_open_program *p, bool *is_usable) {
+  arena *a = arena_create();
+  const flag_list sizes = smith_open_sizes(a, p->symbol_count);
+  const import_options import = {0};
+  const compile_options options = {.exact = c->is_exact, .threads = CPU_THREADS};
+  const open_run_request request = {.path = "made.mlir",
+                                    .source = p->text,
+                                    .import = &import,
+                                    .options = &options,
+                                    .sizes = &sizes,
+                                    .seed = ARGUMENT_SEED,
+                                    .compares = true};
+  if (!freopen("/dev/null", "w", stdout)) return status_error(HEDDLE_INTERNAL, "no way to say nothing");
+  heddle_status s = open_run(a, &request);
+  // Conditions that runs are asked for are refusals, too.
+  *is_usable = heddle_status_code(s) != HEDDLE_UNIMPLEMENTED && heddle_status_code(s) != HEDDLE_INVALID;
+  arena_destroy(a);
+  return s;
+}
+
+// What a child looks at: a module, or a program with open sizes.
+typedef struct subject {
+  const module *module;
+  const smith_open_program *open;
+} subject;
+
 // In the child: the verdict as an exit status, the message through the pipe.
-_Noreturn static void judge(const check *c, const module *m, int message) {
+_Noreturn static void judge(const check *c, const subject *x, int message) {
   bool is_usable;
   const struct rlimit limit = {CHILD_CPU_SECONDS, CHILD_CPU_SECONDS};
   (void)setrlimit(RLIMIT_CPU, &limit);
   alarm(CHILD_SECONDS);
-  heddle_status s = put_to_test_here(c, m, &is_usable);
+  heddle_status s = x->open ? put_to_open_test(c, x->open, &is_usable) : put_to_test_here(c, x->module, &is_usable);
   const char *text = status_is_ok(s) ? "" : status_brief(s);
   ssize_t written = write(message, text, strlen(text));
   (void)written;  // A message that gets lost changes no verdict.
@@ -210,13 +242,13 @@ _Noreturn static void judge(const check *c, const module *m, int message) {
 }
 
 // What compiled code or the compiler do wrong may end a process, so that it is another one's.
-static heddle_status put_to_test_apart(const check *c, const module *m, bool *is_usable) {
+static heddle_status put_to_test_apart(const check *c, const subject *x, bool *is_usable) {
   int ends[2], status = 0;
   *is_usable = true;
   if (pipe(ends) != 0) return status_error(HEDDLE_INTERNAL, "no pipe");
   fflush(NULL);
   pid_t child = fork();
-  if (child == 0) judge(c, m, ends[1]);
+  if (child == 0) judge(c, x, ends[1]);
   close(ends[1]);
   char message[4096];
   size_t size = 0;
@@ -234,7 +266,7 @@ static heddle_status put_to_test_apart(const check *c, const module *m, bool *is
 }
 
 static heddle_status put_to_test(const check *c, const module *m, bool *is_usable) {
-  return c->through ? put_to_test_here(c, m, is_usable) : put_to_test_apart(c, m, is_usable);
+  return c->through ? put_to_test_here(c, m, is_usable) : put_to_test_apart(c, &(subject){.module = m}, is_usable);
 }
 
 static bool still_fails(void *context, const module *m) {
@@ -327,7 +359,32 @@ typedef struct tally {
   smith_sight sight;
 } tally;
 
+static heddle_status write_open(arena *a, const smith_flags *f, str text, uint64_t seed, const char *prefix) {
+  const char *path = f->folder ? arena_printf(a, "%s/%s%llu.mlir", f->folder, prefix, (unsigned long long)seed) : "-";
+  return file_write(path, text);
+}
+
+static heddle_status run_open_one(const smith_flags *f, const check *c, int number, tally *t) {
+  arena *a = arena_create();
+  const uint64_t seed = (uint64_t)f->seed + (uint64_t)number;
+  const smith_open_program p = smith_open_make(a, seed, 1 + f->instructions / OPEN_EACH);
+  bool is_usable;
+  heddle_status s = status_ok(), failure = put_to_test_apart(c, &(subject){.open = &p}, &is_usable);
+  const bool is_ok = status_is_ok(failure);
+  t->passed += is_ok;
+  t->failed += !is_ok && is_usable;
+  t->skipped += !is_ok && !is_usable;
+  if (!is_ok && (is_usable || f->v > 0))
+    fprintf(stderr, "seed %llu %s: %s\n", (unsigned long long)seed, is_usable ? "fails" : "is skipped",
+            heddle_status_message(failure));
+  if (!is_ok && (is_usable || f->v > 0)) s = write_open(a, f, p.text, seed, is_usable ? "failed_" : "skipped_");
+  heddle_status_free(failure);
+  arena_destroy(a);
+  return s;
+}
+
 static heddle_status run_one(const smith_flags *f, const check *c, int number, tally *t) {
+  if (c && c->is_open) return run_open_one(f, c, number, t);
   arena *a = arena_create();
   smith_options options = options_of(f, number);
   options.dtypes = f->dtypes;
@@ -412,7 +469,7 @@ int main(int argc, char **argv) {
       {"check", FLAG_TEXT, &f.check_name, "WAY",
        "text, passes, proto, pbtxt, stablehlo, cpu (--exact), cpu-default, tiles (--exact), tiles-default, "
        "limits (--exact), limits-default, simulator (--exact), simulator-default, vulkan (--exact) or "
-       "vulkan-default: compare results behind it"},
+       "vulkan-default: compare results behind it; open: programs with open sizes, at several of them"},
       {"mutants", FLAG_BOOL, &f.mutants, NULL,
        "measure how many modules with one mistake the CPU's comparison refuses"},
       {"default", FLAG_BOOL, &f.is_default, NULL, "with --mutants: by the bounds of cpu-default"},
