@@ -7,6 +7,7 @@
 
 #include <stdatomic.h>
 
+#include "base/cpu_level.h"
 #include "base/pool.h"
 #include "lib/element.h"
 #include "lib/radix.h"
@@ -21,7 +22,7 @@ enum {
   FEW = 16,
   VERY_FEW = 6,      // best of a line no longer than
   SHORT_LINE = 128,  // this are found without a branch
-  GLANCE = 16,
+  GLANCE = 32,
   TOGETHER = 512  // elements of lines that a thread takes at a time
 };
 
@@ -84,21 +85,38 @@ static inline __attribute__((always_inline)) uint64_t key_of_element(const choos
   return sort_key_of(&c->key, bits);
 }
 
-// The first of elements i … end - 1 that comes before `last`, or `end`. Most do not: those of 32 bits are looked at
-// several at a time, without a branch.
+// The first element of a glance among which some key is below `last`, or of less than a glance before the end. Most
+// keys are not: all of a glance are looked at without a branch, in vectors.
+static inline __attribute__((always_inline)) int64_t glance_over(const sort_key *key, const uint32_t *data, int64_t i,
+                                                                 int64_t end, uint32_t last) {
+  const uint32_t turns = key->is_float ? UINT32_MAX : 0, top = (uint32_t)key->top, sign = 1u << 31;
+  const uint32_t flip = (uint32_t)key->flip ^ sign;  // vectors compare signed numbers
+  const int32_t limit = (int32_t)(last ^ sign);
+  for (; i + GLANCE <= end; i += GLANCE) {
+    int32_t found = 0;
+    for (int64_t k = i; k < i + GLANCE; k++)
+      found |= (int32_t)(data[k] ^ (((uint32_t)((int32_t)data[k] >> 31) & turns) | top) ^ flip) < limit;
+    if (found) break;
+  }
+  return i;
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static int64_t glance_over_avx2(const sort_key *key, const uint32_t *data, int64_t i,
+                                                                int64_t end, uint32_t last) {
+  return glance_over(key, data, i, end, last);
+}
+#else
+#define glance_over_avx2 glance_over
+#endif
+
+// The first of elements i … end - 1 that comes before `last`, or `end`.
 static inline __attribute__((always_inline)) int64_t next_before(const choosing *c, int bytes, int64_t i, int64_t end,
                                                                  uint64_t last) {
   if (bytes == 4 && !c->key.has_table) {
     const uint32_t *data = c->call->operands[0].data;
-    const uint32_t turns = c->key.is_float ? UINT32_MAX : 0, top = (uint32_t)c->key.top, flip = (uint32_t)c->key.flip;
-    for (; i + GLANCE <= end; i += GLANCE) {
-      uint32_t found = 0;
-      for (int64_t k = i; k < i + GLANCE; k++) {
-        const uint32_t negative = data[k] >> 31 ? turns : 0;
-        found |= (data[k] ^ (negative | top) ^ flip) < (uint32_t)last;
-      }
-      if (found) break;
-    }
+    i = cpu_level_has_avx2() ? glance_over_avx2(&c->key, data, i, end, (uint32_t)last)
+                             : glance_over(&c->key, data, i, end, (uint32_t)last);
   }
   while (i < end && key_of_element(c, bytes, i) >= last) i++;
   return i;
