@@ -119,8 +119,9 @@ heddle_status object_make(arena *a, const compiled *c, const char *name, bool fr
                           const char **undefined) {
   if (c->machine.kind != TARGET_CPU) return status_error(HEDDLE_UNIMPLEMENTED, "objects are made for CPUs");
   if (c->program.device_count > 1)
-    return status_error(HEDDLE_UNIMPLEMENTED, "the program runs on %d devices, which only the runtime has",
-                        c->program.device_count);
+    return status_at(HEDDLE_UNIMPLEMENTED, c->program.where,
+                     "the program runs on %d devices, which only the runtime has: save the program instead",
+                     c->program.device_count);
   if (c->program.sizes.symbol_count > 0)
     return status_at(HEDDLE_UNIMPLEMENTED, c->program.where,
                      "size %s of the program is only known when it runs: objects are made for one size, save the "
