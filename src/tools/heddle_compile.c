@@ -318,8 +318,9 @@ static heddle_status write_object(arena *a, const compiled *c, const compile_fla
   const char *undefined = "";
   heddle_status s = object_make(a, c, name, f->freestanding, &header, &object, &undefined);
   if (status_is_ok(s) && f->freestanding) s = check_freestanding(undefined);
-  if (status_is_ok(s)) s = write_file(f, f->output, text_view(&object));
+  // The object last: build rules look at it, and where it is the header is.
   if (status_is_ok(s)) s = write_file(f, header_path(a, f->output), text_view(&header));
+  if (status_is_ok(s)) s = write_file(f, f->output, text_view(&object));
   text_free(&header);
   text_free(&object);
   return s;
