@@ -1,4 +1,4 @@
-// Matrix products of f32 whose right side is the same in every call: it is packed once. Of a few dozen rows and more
+// Matrix products of f32 whose right side is the same in every call: it is packed once. Of a few dozen or hundred rows
 // into the strips that gemm_stream or gemm_strips multiplies; of fewer into the form in which oneDNN's convolutions
 // want their kernels, and the product is a convolution of windows of one element.
 //

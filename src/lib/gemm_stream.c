@@ -41,9 +41,12 @@ enum {
   LEAST_NEAR_ROWS = 24,   // by one of …
   LEAST_RIGHT = 1 << 16,  // … so many elements
   MOST_ROWS = 96,
-  LEAST_KEPT_ROWS = 25,  // by one that is packed once: …
-  LEAST_KEPT = 1 << 17,  // … so many elements
-  LEAST_COLUMNS = 192,   // fewer are not worth packing the left side
+  LEAST_KEPT_ROWS = 25,      // by one that is packed once: of at least …
+  LEAST_KEPT = 1 << 17,      // … so many elements
+  MOST_NEAR_ROWS = 160,      // and these as long as it lies in a cache near by, …
+  MOST_FAR_ROWS = 512,       // … or else these, …
+  MOST_KEPT_LEFT = 1 << 20,  // … of so many elements
+  LEAST_COLUMNS = 192,       // fewer are not worth packing the left side
   LEAST_DEPTH = 256,
   MOST_LEFT = 1 << 18,  // elements of the left side, if all of it is read for each few rows of the right one
   DEPTH = 384,          // of a block of terms
@@ -387,13 +390,20 @@ static void multiply_streamed_columns(const walk *w) {
 
 // --- columns that were packed beforehand
 
+// Pieces of nearly the same size, which a block of terms is cut in.
+static int64_t kept_piece(int64_t terms) {
+  const int64_t even = int64_ceil_div(terms, int64_ceil_div(terms, KEPT_PIECE));
+  return (even + SLOT - 1) / SLOT * SLOT;
+}
+
 static void multiply_kept_columns(const walk *w) {
   for (place p = {0}; p.strip * STRIP < w->columns; p.strip++)
     for (p.begin = 0; p.begin < w->depth; p.begin = p.end) {
       block b = {.sums = w->sums};
       p.end = p.begin + block_depth(w->depth - p.begin);
-      for (p.depth = p.begin; p.depth < p.end; p.depth += KEPT_PIECE) {
-        const int64_t terms = int64_min(KEPT_PIECE, p.end - p.depth);
+      const int64_t piece = kept_piece(p.end - p.begin);
+      for (p.depth = p.begin; p.depth < p.end; p.depth += piece) {
+        const int64_t terms = int64_min(piece, p.end - p.depth);
         b.columns = w->right + (p.strip * w->size[2] + p.depth) * STRIP;
         ahead a = {.fetched = b.columns + terms * STRIP, .rows = terms};
         multiply_piece(w, STRIPS_KEPT, &p, terms, &b, &a);
@@ -491,9 +501,13 @@ bool gemm_stream_takes(const int64_t size[static 3], bool transpose_rhs) {
          ((rows >= LEAST_FAR_ROWS && right >= FAR_RIGHT) || (rows >= LEAST_NEAR_ROWS && right >= LEAST_RIGHT));
 }
 
+// Libraries pack a right side in less time than they save by it where it is multiplied often.
 bool gemm_stream_keeps(const int64_t size[static 3]) {
-  return cpu_level_has_avx512() && size[0] >= LEAST_KEPT_ROWS && size[1] >= LEAST_COLUMNS && size[2] >= LEAST_DEPTH &&
-         size[1] * size[2] >= LEAST_KEPT;
+  const int64_t rows = size[0], right = size[1] * size[2];
+  if (!cpu_level_has_avx512() || rows < LEAST_KEPT_ROWS || size[1] < LEAST_COLUMNS || size[2] < LEAST_DEPTH)
+    return false;
+  if (right < FAR_RIGHT) return right >= LEAST_KEPT && rows <= MOST_NEAR_ROWS;
+  return rows <= MOST_FAR_ROWS && rows * size[2] <= MOST_KEPT_LEFT;
 }
 
 enum { STRIP_PIECE = PIECE * STRIP, TURNED_PIECE = ROWS * COPIED };

@@ -1,6 +1,6 @@
 // Multiplies f32 matrices of which the right one is used only a few dozen times, as a layer's weights are by a few rows
-// of tokens: then reading it takes as long as multiplying. A right side that is the same in every call is packed once
-// for any number of rows. Internal to gemm.
+// of tokens: then reading it takes as long as multiplying. A right side that is the same in every call is packed once,
+// for a few hundred rows, too. Internal to gemm.
 //
 // The left side is packed once for all threads (gemm_stream_pack). The right side is read from front to back, ahead of
 // the multiplications and beside them. Every sum is added up term by term in the order of the depth, so that results
@@ -15,7 +15,7 @@ enum { GEMM_STREAM_COLUMNS = 128 };  // a tile has whole groups of so many, but 
 // Whether products of these sizes (rows, columns, depth) are taken on this machine.
 bool gemm_stream_takes(const int64_t size[static 3], bool transpose_rhs);
 
-// Whether it pays to pack the right side for all calls, of any number of rows.
+// Whether it pays to pack the right side once for all calls.
 bool gemm_stream_keeps(const int64_t size[static 3]);
 
 // Floats of the packed left side, and what each thread needs beside it, both to lie at multiples of 64 bytes.

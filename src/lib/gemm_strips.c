@@ -41,12 +41,24 @@ int64_t gemm_strips_room(int64_t rows) { return (rows + PIECE) * STRIP; }
 #define AVX2 __attribute__((target("avx2,fma")))
 #define INLINE static inline __attribute__((always_inline))
 
-// Fewer rows or smaller right sides are not worth the memory that it takes packed, or are done as soon by a library.
-enum { LEAST_ROWS = 25, LEAST_COLUMNS = 192, LEAST_DEPTH = 256, LEAST_ELEMENTS = 1 << 17 };
+// Measured against oneDNN: less is not worth the memory that it takes packed, or is done as soon by a library; and that
+// packs a right side in less time than it saves by it where there are more rows, of which fewer are enough if the right
+// side lies in a cache near by.
+enum {
+  LEAST_ROWS = 25,
+  LEAST_COLUMNS = 192,
+  LEAST_DEPTH = 256,
+  LEAST_RIGHT = 1 << 17,
+  FAR_RIGHT = 1 << 19,
+  MOST_NEAR_ROWS = 64,
+  MOST_FAR_ROWS = 256
+};
 
 bool gemm_strips_takes(const int64_t size[static 3]) {
-  return cpu_level_has_avx2() && !cpu_level_has_avx512() && size[0] >= LEAST_ROWS && size[1] >= LEAST_COLUMNS &&
-         size[2] >= LEAST_DEPTH && size[1] * size[2] >= LEAST_ELEMENTS;
+  const int64_t right = size[1] * size[2];
+  return cpu_level_has_avx2() && !cpu_level_has_avx512() && size[1] >= LEAST_COLUMNS && size[2] >= LEAST_DEPTH &&
+         right >= LEAST_RIGHT && size[0] >= LEAST_ROWS &&
+         size[0] <= (right >= FAR_RIGHT ? MOST_FAR_ROWS : MOST_NEAR_ROWS);
 }
 
 typedef struct block {
@@ -114,8 +126,8 @@ AVX2 static void multiply_block(int64_t count, const block *b, ahead *a) {
 static int64_t first_row(int64_t rows, int64_t number) { return rows * number / int64_ceil_div(rows, ROWS); }
 
 // Terms of all rows by a piece of a strip, of which one half lies in the first-level cache at a time.
-static void multiply_piece(const gemm_strips_tile *t, int64_t depth, const float *piece, float *sums) {
-  const int64_t terms = int64_min(PIECE, t->depth - depth), blocks = int64_ceil_div(t->rows, ROWS);
+static void multiply_piece(const gemm_strips_tile *t, int64_t depth, int64_t terms, const float *piece, float *sums) {
+  const int64_t blocks = int64_ceil_div(t->rows, ROWS);
   ahead a = {piece + terms * STRIP, t->kept ? piece + 2 * terms * STRIP : NULL};
   for (int64_t number = 0; number < (STRIP / HALF) * blocks; number++) {
     const int64_t row = first_row(t->rows, number % blocks), half = number / blocks * HALF;
@@ -137,13 +149,13 @@ static void store(const gemm_strips_tile *t, int64_t column, const float *from, 
 
 void gemm_strips_product(const gemm_strips_tile *tile, const gemm_sums *sums, float *room) {
   float *own = room + tile->rows * STRIP;
+  const int64_t even = int64_ceil_div(tile->depth, int64_ceil_div(tile->depth, PIECE));
   for (int64_t column = 0; column < tile->columns; column += STRIP) {
-    for (int64_t depth = 0; depth < tile->depth; depth += PIECE) {
+    for (int64_t depth = 0; depth < tile->depth; depth += even) {
+      const int64_t terms = int64_min(even, tile->depth - depth);
       const float *piece = tile->kept ? tile->kept + column * tile->kept_depth + depth * STRIP : own;
-      if (!tile->kept)
-        pack(&tile->rhs, column, int64_min(STRIP, tile->columns - column), depth, int64_min(tile->depth, depth + PIECE),
-             own);
-      multiply_piece(tile, depth, piece, room);
+      if (!tile->kept) pack(&tile->rhs, column, int64_min(STRIP, tile->columns - column), depth, depth + terms, own);
+      multiply_piece(tile, depth, terms, piece, room);
     }
     store(tile, column, room, sums);
   }

@@ -386,7 +386,7 @@ static void test_streamed(void **state) {
 static void test_constant(void **state) {
   (void)state;
   arena *a = arena_create();
-  static const int64_t rows[] = {25, 97, 193, 385}, columns[] = {192, 417}, depths[] = {769, 1100};
+  static const int64_t rows[] = {25, 97, 193, 385}, columns[] = {192, 700}, depths[] = {769, 1100};
   for (int way = 0; way < 4 * 2 * 2; way++) {
     form f = {.batch = 1, .rows = rows[way % 4], .columns = columns[way / 4 % 2], .depth = depths[way / 8]};
     f.transpose_lhs = way / 2 & 1;
