@@ -1,7 +1,8 @@
 """JAX as the other side of bench/run.py: the same programs, the same lines on standard input and output as bench_kernel.
 
     peer_jax.py WORKLOAD FOLDER     exports the program (FOLDER/module.mlirbc) and its arguments (FOLDER/in0000.npy, …;
-                                    bf16 as uint16), then prints `ready`
+                                    bf16 as uint16), then prints `ready`; with WORKLOAD:frozen its first argument,
+                                    the weights, is constants of the program
     peer_jax.py --list              names of the workloads, kernel or model, and the flags that Heddle gets
 
 Workloads are those of workloads.py; --list-tiles lists those of tile_workloads.py.
@@ -10,6 +11,7 @@ Workloads are those of workloads.py; --list-tiles lists those of tile_workloads.
 caches have no part in it. What `run` runs is jit's own executable, made before the first run; `check PREFIX` compares
 PREFIX0000.npy … with JAX's results and prints the largest difference, relative to the largest value of each.
 """
+import functools
 import sys
 import time
 
@@ -86,10 +88,13 @@ def main():
         for name, workload in listed.items():
             print(name, "model" if workload.is_model else "kernel", *workload.flags)
         return
-    name, folder = sys.argv[1:]
+    name, _, form = sys.argv[1].partition(":")
+    folder = sys.argv[2]
     among = workloads.WORKLOADS if name in workloads.WORKLOADS else tile_workloads.WORKLOADS
     function = among[name].function
     arguments = workloads.arguments_of(name, among)
+    if form == "frozen":
+        function, arguments = functools.partial(function, arguments[0]), arguments[1:]
     program = export(function, arguments, folder)
     compiled = None
     print("ready", jax.__version__, flush=True)

@@ -7,15 +7,16 @@
 Each case has a process for each contender, and they take turns, as in run.py: Heddle with --codegen=library, with
 --codegen=tiles and as it comes (with --before the bench_kernel of an older build, too), and the peers: OpenBLAS and
 oneDNN themselves (bench/peer_library.c), whose weights are packed beforehand where they want that, JAX
-(bench/tile_workloads.py) and ONNX Runtime with weights as constants (bench/peer_ort.py).
+(bench/tile_workloads.py) and ONNX Runtime with weights as constants (bench/peer_ort.py). Blocks and models come
+twice: with weights as parameters, and `frozen`, as constants for us and for JAX, too.
 
 The table has the fastest run of all rounds, which others on the machine disturbed least, and how many times as fast as
 the best peer each of our ways is; cases in which what was chosen is furthest behind come first. Behind it stand the geometric
 means of groups of cases. The figures of src/base/target.c that the planner chooses by are such ratios.
 
-With --cpu=x86-64-v3 (or another one) code, OpenBLAS and oneDNN keep to that level of instructions; --onednn-isa limits
-oneDNN alone (AVX512_CORE_BF16 leaves its AMX out). On one thread all is compared by the time that the processor
-worked, which others on the machine hardly change.
+With --cpu=x86-64-v3 (or another one) code, JAX's too, OpenBLAS and oneDNN keep to that level of instructions, and ONNX
+Runtime, which knows no limit, is left out; --onednn-isa limits oneDNN alone (AVX512_CORE_BF16 leaves its AMX out). On
+one thread all is compared by the time that the processor worked, which others on the machine hardly change.
 
 The peers come from --peer-python, or from build/bench-venv, which is made if it is not there. Without them Heddle is
 measured beside the libraries alone.
@@ -34,9 +35,10 @@ import run
 ROOT = run.ROOT
 ONNX = ("onnx", "onnxruntime")
 WAYS = ("library", "tiles", "chosen")
-# What the libraries are told in their environment, by the level: as base/cpu_level.c has it.
-LEVELS = {"x86-64-v2": ("SSE41", "Nehalem"), "x86-64-v3": ("AVX2", "Haswell"), "x86-64-v4": ("AVX512_CORE", "SkylakeX"),
-          "cooperlake": ("AVX512_CORE_BF16", "Cooperlake")}
+# What oneDNN and OpenBLAS are told in their environment, by the level, as base/cpu_level.c has it; and XLA.
+LEVELS = {"x86-64-v2": ("SSE41", "Nehalem", "SSE4_2"), "x86-64-v3": ("AVX2", "Haswell", "AVX2"),
+          "x86-64-v4": ("AVX512_CORE", "SkylakeX", "AVX512"),
+          "cooperlake": ("AVX512_CORE_BF16", "Cooperlake", "AVX512")}
 TYPES = {"f32": "f32", "bf16": "f32", "s8": "s32"}
 SQUARES = (16, 32, 64, 128, 256, 512, 1024, 2048)
 ODD = ((17, 19, 23), (63, 65, 67), (127, 129, 131), (255, 257, 251), (509, 511, 503), (1023, 1021, 1019))
@@ -102,6 +104,8 @@ def all_cases(python):
                                 env={**os.environ, **run.PEER_ENVIRONMENT}, check=True).stdout
         for name, kind in (line.split() for line in listed.splitlines()):
             cases.append(Case("models" if kind == "model" else name.split("_")[0], name))
+            if kind == "model":
+                cases.append(Case("frozen models", f"{name}:frozen"))
     return cases
 
 
@@ -138,10 +142,15 @@ def peers_of(case, python, folder, cpus, arguments):
     for library in ("openblas", "onednn") if case.library else ():
         words = [pathlib.Path(arguments.bench_kernel).parent / "peer_library", library, *case.library]
         join(peers, run.Contender(library, words, cpus, threads))
-    if not case.text:
-        for name, rest in (("jax", [folder]), ("ort", [arguments.threads])):
-            script = ROOT / "bench" / f"peer_{name}.py"
-            join(peers, run.Contender(name, [python, script, case.name, *rest], cpus, run.PEER_ENVIRONMENT))
+    if case.text:
+        return peers
+    jax = dict(run.PEER_ENVIRONMENT)
+    if arguments.cpu:
+        jax["XLA_FLAGS"] = f"--xla_cpu_max_isa={LEVELS[arguments.cpu][2]}"
+    join(peers, run.Contender("jax", [python, ROOT / "bench" / "peer_jax.py", case.name, folder], cpus, jax))
+    if not arguments.cpu:
+        words = [python, ROOT / "bench" / "peer_ort.py", case.name.removesuffix(":frozen"), arguments.threads]
+        join(peers, run.Contender("ort", words, cpus, run.PEER_ENVIRONMENT))
     return peers
 
 
