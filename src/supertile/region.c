@@ -89,6 +89,8 @@ static const hlo_indexing *maps_of(region_maps *m, const instruction *i) {
   return known->count ? known : NULL;
 }
 
+static arena *arena_of_regions(const region_maps *m) { return m->scratch ? m->scratch : m->arena; }
+
 static region_answer by_maps(region_maps *m, const instruction *i, const region *out, int operand, region *in) {
   const hlo_indexing *all = maps_of(m, i);
   const shape *s = i->operands[operand]->shape;
@@ -96,7 +98,7 @@ static region_answer by_maps(region_maps *m, const instruction *i, const region 
   const indexing_map *map = all->operands[operand].maps[0].map;
   if (map->is_empty || map->result_count != s->rank) return REGION_UNKNOWN;
   const evaluation v = {m, map, out};
-  *in = region_whole(m->arena, s);
+  *in = region_whole(arena_of_regions(m), s);
   for (int d = 0; d < s->rank; d++) {
     moving x;
     if (!evaluate(&v, map->results[d], &x)) return REGION_UNKNOWN;
@@ -293,10 +295,10 @@ static region_answer find(region_maps *m, const instruction *i, const region *ou
   const shape *s = i->operands[operand]->shape;
   const bool is_extra = (i->opcode == HLO_REDUCE || i->opcode == HLO_REDUCE_WINDOW) && operand >= i->operand_count / 2;
   if (i->opcode == HLO_GET_TUPLE_ELEMENT) {
-    *in = region_copy(m->arena, out);
+    *in = region_copy(arena_of_regions(m), out);
     return REGION_FOUND;
   }
-  *in = region_whole(m->arena, s);
+  *in = region_whole(arena_of_regions(m), s);
   if (is_extra || s->rank == 0) return REGION_FOUND;
   switch (i->opcode) {
     case HLO_REDUCE_WINDOW: return windows(m, out, &i->attributes->window, s, turns, in);

@@ -12,6 +12,7 @@
 // Remembers indexing maps by instruction, so that a search asks once.
 typedef struct region_maps {
   arena *arena;
+  arena *scratch;  // of regions; null: the same
   ptr_map known;
   int64_t asked;  // regions so far
   // Where a tile is of a size that an operation does not allow, the sizes that it does: multiples of `multiple`, for a

@@ -23,8 +23,8 @@ enum { MOST_KEPT = 8 };
 // Regions that may be asked for before an attempt and the whole search give up: some seconds.
 enum { MOST_ASKED_BY_ONE = 2000000, MOST_ASKED = 6000000 };
 
-// Instructions that may be planned to find out what is needed at the least: a second, mostly.
-enum { MOST_PLANNED = 50000, MOST_ASKED_TO_LEARN = 2000000 };
+// Instructions that may be planned by a search, and to find out what is needed at the least: some seconds.
+enum { MOST_PLANNED_BY_ONE = 100000, MOST_PLANNED = 50000, MOST_ASKED_TO_LEARN = 2000000 };
 
 // What an attempt does with a step that does not fit. Near: the loop ends at the step, or as little behind it as helps,
 // and fits. Deep: it ends where it leaves least to do and takes in all that it can; its body is tiled in turn. Hard:
@@ -492,7 +492,7 @@ static heddle_status attempt(supertiling *t, module *m, tile_manner how, bool *f
   *fit = *found = false;
   t->most_asked = t->asked + MOST_ASKED_BY_ONE;
   t->done = (ptr_map){0};
-  for (int round = 0; round < MOST_ROUNDS; round++) {
+  for (int round = 0; round < MOST_ROUNDS && t->planned < MOST_PLANNED_BY_ONE; round++) {
     arena *scratch = arena_create();
     lhlo_program *plan = NULL;
     bool changed = false;
@@ -567,7 +567,7 @@ static bool is_repeated(int k, const int *known) {
 static heddle_status search(supertiling *t, module *m, bool *fit) {
   int known[ATTEMPTS] = {0}, lessons = 0;
   bool found[REACHES] = {true, true, true};
-  for (int k = 0; !*fit && k < ATTEMPTS && t->asked < MOST_ASKED; k++) {
+  for (int k = 0; !*fit && k < ATTEMPTS && t->asked < MOST_ASKED && t->planned < MOST_PLANNED_BY_ONE; k++) {
     const tile_manner how = attempts[k];
     known[k] = lessons += settle_excess(t);
     // Where nothing can be tiled less room is of no use.

@@ -51,21 +51,26 @@ typedef struct probe {
   int dim, most_stored;
 } probe;
 
+// Most of what growing a group takes is needed no more once it is grown.
+static bool grow_apart(const probe *p, int64_t tile, tile_group *g) {
+  tile_search *s = p->search;
+  arena *lasting = s->arena, *scratch = arena_create();
+  s->arena = s->maps->scratch = scratch;
+  bool grown = tile_group_grow(s, p->bottom, p->dim, tile, p->most_stored, g);
+  grown = grown && (!s->with || tile_choice_is_member(g, s->with));
+  if (grown) tile_group_estimate(s, g, p->budget->across);
+  s->arena = lasting;
+  s->maps->scratch = NULL;
+  if (grown) *g = tile_group_copy(lasting, g);
+  arena_destroy(scratch);
+  return grown;
+}
+
 static bool try_tile(const probe *p, int64_t tile, tile_group *g) {
-  if (p->search->maps->asked >= p->search->most_asked) {
-    g->members.size = 0;
-    return false;
-  }
-  if (!tile_group_grow(p->search, p->bottom, p->dim, tile, p->most_stored, g)) {
-    g->members.size = 0;
-    return false;
-  }
-  if (p->search->with && !tile_choice_is_member(g, p->search->with)) {
-    g->members.size = 0;
-    return false;
-  }
-  tile_group_estimate(p->search, g, p->budget->across);
-  return fits(p->budget, g);
+  const bool may_ask = p->search->maps->asked < p->search->most_asked;
+  if (may_ask && grow_apart(p, tile, g)) return fits(p->budget, g);
+  *g = (tile_group){0};
+  return false;
 }
 
 // Tiles that divide the dim leave no short one over, whose code is made once more; if that costs few turns.

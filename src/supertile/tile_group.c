@@ -508,6 +508,25 @@ bool tile_group_grow(tile_search *s, instruction *bottom, int dim, int64_t tile,
   return found;
 }
 
+tile_group tile_group_copy(arena *a, const tile_group *g) {
+  tile_group copy = *g;
+  copy.outputs = (tile_output_list){0};
+  copy.externals = (instruction_list){0};
+  for (int k = 0; k < g->outputs.size; k++) vec_push(a, &copy.outputs, g->outputs.data[k]);
+  for (int k = 0; k < g->externals.size; k++) vec_push(a, &copy.externals, g->externals.data[k]);
+  copy.members.data = arena_array(a, tile_member, g->members.size);
+  copy.members.capacity = g->members.size;
+  for (int k = 0; k < g->members.size; k++) {
+    tile_member m = g->members.data[k];
+    m.region = region_copy(a, &m.region);
+    m.computed = region_copy(a, &m.computed);
+    m.operands = arena_array(a, int, m.instruction->operand_count);
+    for (int o = 0; o < m.instruction->operand_count; o++) m.operands[o] = g->members.data[k].operands[o];
+    copy.members.data[k] = m;
+  }
+  return copy;
+}
+
 // --- estimates
 
 // Operations of one element, roughly.

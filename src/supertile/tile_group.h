@@ -99,6 +99,9 @@ region_answer tile_group_operand(tile_search *s, const tile_group *g, const tile
 // multiples of a number, with at most `most_stored` stored producers. False if there are no such tiles.
 bool tile_group_grow(tile_search *s, instruction *bottom, int dim, int64_t tile, int most_stored, tile_group *out);
 
+// A copy that has all that it is made of in `a`.
+tile_group tile_group_copy(arena *a, const tile_group *g);
+
 // Sets the regions of the members for turns of the loop.
 region_answer tile_group_regions(tile_search *s, tile_group *g);
 
