@@ -79,12 +79,21 @@ def causal_attention(q, k, v):
     return attention(q, k, v, is_causal=True)
 
 
+def sink_attention(q, k, v, sinks):
+    """Each head has a score without a key."""
+    scores = q @ jnp.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5
+    scores = jnp.where(jnp.tril(jnp.ones(scores.shape[-2:], dtype=bool)), scores, -jnp.inf)
+    sink = jnp.broadcast_to(sinks[None, :, None, None], (*scores.shape[:3], 1))
+    return jax.nn.softmax(jnp.concatenate([scores, sink], -1))[..., :-1] @ v
+
+
 for name, function, heads, keys, length in (("attention_12x512x64", attention, 12, 12, 512),
                                             ("attention_1x4096x64", attention, 1, 1, 4096),
                                             ("attention_causal_12x512x64", causal_attention, 12, 12, 512),
                                             ("attention_causal_1x4096x64", causal_attention, 1, 1, 4096),
                                             ("attention_grouped_12_3x512x64", causal_attention, 12, 3, 512)):
     register(name, function, normal(1, heads, length, 64), normal(1, keys, length, 64), normal(1, keys, length, 64))
+register("attention_sinks_12x512x64", sink_attention, *[normal(1, 12, 512, 64)] * 3, normal(12))
 
 
 # --- BERT: norms behind the residuals, a mask that is added to the scores
