@@ -44,12 +44,12 @@ SAVED_EVERY = 4
 # Modules of hlo-smith sent through each way.
 SMITH_CHECKS = {"passes": 2000, "text": 200, "proto": 300, "pbtxt": 100, "stablehlo": 500, "cpu": 200,
                 "cpu-default": 100, "tiles": 100, "tiles-default": 50, "simulator": 150, "simulator-default": 50,
-                "open": 200}
+                "simulator-tiles": 50, "open": 200}
 # Where there is a device.
 VULKAN_CHECKS = {"vulkan": 60, "vulkan-default": 30}
 # Bits of computed floats differ in the last place, and where the sign of a NaN is not settled.
 SMITH_MIX = dict.fromkeys(("cpu", "cpu-default", "tiles", "tiles-default", "simulator", "simulator-default",
-                           "vulkan", "vulkan-default"),
+                           "simulator-tiles", "vulkan", "vulkan-default"),
                           "bitcast-convert=0")
 # Made-up windows that go through tiles.
 TILE_WINDOWS = 40

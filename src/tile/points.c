@@ -245,21 +245,51 @@ static MlirValue both(ir_builder *b, MlirValue x, MlirValue y) {
   return y.ptr ? ir_binary(b, "arith.andi", x, y) : x;
 }
 
-static void store_point(held *h, int operand, const corner *c, MlirValue value) {
-  const bool is_kept = ptr_map_has(h->p->registers, ir_operand(h->p->op, operand).ptr);
-  MlirValue condition = is_kept ? (MlirValue){NULL} : h->has_points;
-  for (int d = 0; d < h->roles->space->rank && !is_kept; d++)
-    condition = both(h->b, condition, h->is_inside[d][c->of[d]]);
+static bool is_kept(const held *h, int operand) {
+  return ptr_map_has(h->p->registers, ir_operand(h->p->op, operand).ptr);
+}
+
+// Whether the point is one of the workitem's own; null: it always is.
+static MlirValue is_own(held *h, const corner *c) {
+  MlirValue condition = h->has_points;
+  for (int d = 0; d < h->roles->space->rank; d++) condition = both(h->b, condition, h->is_inside[d][c->of[d]]);
+  return condition;
+}
+
+// Memory that others see changes from what it held: who has no such point must not look at it meanwhile.
+static bool updates_memory(const held *h) {
+  bool any = false;
+  for (int k = tiling_output(h->p->op, 0); k < (int)mlirOperationGetNumOperands(h->p->op); k++)
+    any |= !is_kept(h, k) && is_used(h->p->op, k);
+  return any;
+}
+
+static void compute_point(held *h, const corner *c, MlirValue **read) {
+  const points *p = h->p;
+  const int inputs = tiling_output(p->op, 0), outputs = output_count(p->op);
+  MlirValue *elements = arena_array(h->b->arena, MlirValue, inputs + outputs);
+  const MlirValue *numbers = place_corner(h, c);
   ir_builder in = *h->b;
-  enter_branch(&in, condition);
-  store(h->p, &in, operand, h->at, h->numbers, value);
+  const bool updates = updates_memory(h);
+  if (updates) enter_branch(&in, is_own(h, c));
+  for (int k = 0; k < inputs + outputs; k++) {
+    elements[k] = h->begin[0];  // of what the body does not ask for
+    if (!is_used(p->op, k)) continue;
+    elements[k] = k < inputs ? read[k][element_number(h, k, c)] : load(p, &in, k, h->at, numbers);
+  }
+  const ir_values made = compute(p, &in, elements, h->at);
+  for (int k = 0; k < outputs; k++) {
+    ir_builder at = in;
+    if (!updates && !is_kept(h, inputs + k)) enter_branch(&at, is_own(h, c));
+    store(p, &at, inputs + k, h->at, numbers, made.data[k]);
+  }
 }
 
 // What all points read comes first, so that what they share is read once.
 static void compute_points(held *h) {
   const points *p = h->p;
   const registers_space *s = h->roles->space;
-  const int inputs = tiling_output(p->op, 0), outputs = output_count(p->op);
+  const int inputs = tiling_output(p->op, 0);
   const int64_t count = corner_count(s);
   MlirValue **read = arena_array(h->b->arena, MlirValue *, inputs);
   for (int k = 0; k < inputs; k++) {
@@ -274,17 +304,8 @@ static void compute_points(held *h) {
     } while (next_corner(s, &c));
   }
   corner c = {{0}};
-  MlirValue *elements = arena_array(h->b->arena, MlirValue, inputs + outputs);
-  do {
-    const MlirValue *numbers = place_corner(h, &c);
-    for (int k = 0; k < inputs + outputs; k++) {
-      elements[k] = h->begin[0];  // of what the body does not ask for
-      if (!is_used(p->op, k)) continue;
-      elements[k] = k < inputs ? read[k][element_number(h, k, &c)] : load(p, h->b, k, h->at, numbers);
-    }
-    const ir_values made = compute(p, h->b, elements, h->at);
-    for (int k = 0; k < outputs; k++) store_point(h, inputs + k, &c, made.data[k]);
-  } while (next_corner(s, &c));
+  do compute_point(h, &c, read);
+  while (next_corner(s, &c));
 }
 
 heddle_status points_in_registers(const points *p, ir_builder *b, const registers_roles *roles, MlirValue workitem) {
