@@ -440,12 +440,12 @@ static void fake_choose(const uint64_t *n) {
 
 // Each kernel of the program adds one to all elements.
 static void fake_run_command(const fake_command *c) {
-  const int32_t *from = (const int32_t *)(uintptr_t)c->numbers[0];
-  int32_t *to = (int32_t *)(uintptr_t)c->numbers[1];
+  const void *from = (const void *)(uintptr_t)c->numbers[0];
+  void *to = (void *)(uintptr_t)c->numbers[1];
   if (c->predicate && !*c->predicate) return;
   switch (c->kind) {
     case FAKE_ADD:
-      for (int e = 0; e < COUNT; e++) to[e] = from[e] + 1;
+      for (int e = 0; e < COUNT; e++) ((int32_t *)to)[e] = ((const int32_t *)from)[e] + 1;
       break;
     case FAKE_COPY:
     case FAKE_COPY_BYTES: memcpy(to, from, c->numbers[2]); break;
