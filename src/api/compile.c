@@ -240,6 +240,7 @@ target_description compile_target(const compile_options *o) {
   if (!o->target && !o->simulate) t.products = cpu_target_products(o->triple ? CPU_LEVEL_V2 : level_of(o));
   // The simulator's device is the host: its libraries do what no kernel can.
   if (o->simulate) t.has_libraries = t.prefers_kernels = true;
+  if (t.has_grid && !memory_limit_is_set(&o->limit)) t.streams = o->streams;
   target_choose_codegen(&t, o->codegen);
   return t;
 }

@@ -240,6 +240,7 @@ typedef struct target_description {
   const char *triple;    // of a CPU that is not this process's: "aarch64-linux-gnu"; else null
   bool has_grid;         // kernels run as a grid of threads; else a call takes a range of tiles
   bool has_spirv;        // kernels are SPIR-V and not LLVM's; only with a grid
+  int streams;           // with a grid: that the program asks for (prog/program.h, program.streams)
   bool has_libraries;    // the host's libraries can be called between kernels
   bool prefers_kernels;  // libraries do only what no kernel can
   target_codegen codegen;

@@ -54,6 +54,13 @@ static heddle_status too_large(const buffer_assignment *b, int value) {
                    "the program's values take more memory than can be addressed");
 }
 
+// Events for which memory that is free again is left alone where a device has several streams: what lies in the same
+// bytes runs in order.
+static int events_apart(const buffer_values *v) {
+  enum { APART = 16 };
+  return v->streams > 1 ? APART : 0;
+}
+
 // From the event that writes the buffer first to the one that reads it last.
 static pack_block block_for(const live_range *life, int64_t bytes) {
   return (pack_block){.bytes = (bytes + BUFFER_ALIGNMENT - 1) / BUFFER_ALIGNMENT * BUFFER_ALIGNMENT,
@@ -128,7 +135,8 @@ static heddle_status pack_arena(arena *a, buffer_assignment *b, const live_range
     const int64_t bytes = bytes_of(v, k);
     if (bytes > left) return too_large(b, k);
     left -= bytes;
-    blocks[count++] = block_for(&lives[k], bytes);
+    blocks[count] = block_for(&lives[k], bytes);
+    blocks[count++].last += events_apart(v);
   }
   pack_room *rooms = arena_array(a, pack_room, v->result_count);
   int *results = arena_array(a, int, v->result_count);

@@ -220,7 +220,7 @@ static heddle_status walk_entry(buffer_walker *w) {
 }
 
 heddle_status buffer_values_find(arena *a, const module *m, const target_description *target, buffer_values *out) {
-  *out = (buffer_values){.module = m};
+  *out = (buffer_values){.module = m, .streams = target->streams};
   vec_push(a, &out->loops, (buffer_loop){0});
   buffer_walker w = {.arena = a, .target = target, .out = out};
   TRY(forwarding_find(a, m, &w.forwarding));

@@ -67,6 +67,7 @@ typedef struct buffer_constant {
 
 typedef struct buffer_values {
   const module *module;
+  int streams;  // of the target
   VEC(buffer_value) values;
   VEC(buffer_event *) events;  // in time order
   VEC(buffer_loop) loops;      // [0] is none
