@@ -14,9 +14,10 @@ The table has the fastest run of all rounds, which others on the machine disturb
 the best peer each of our ways is; cases in which what was chosen is furthest behind come first. Behind it stand the geometric
 means of groups of cases. The figures of src/base/target.c that the planner chooses by are such ratios.
 
-With --cpu=x86-64-v3 (or another one) code, JAX's too, OpenBLAS and oneDNN keep to that level of instructions, and ONNX
-Runtime, which knows no limit, is left out; --onednn-isa limits oneDNN alone (AVX512_CORE_BF16 leaves its AMX out). On
-one thread all is compared by the time that the processor worked, which others on the machine hardly change.
+With --cpu=x86-64-v3 (or another one) code, OpenBLAS, oneDNN and what XLA compiles keep to that level of instructions.
+JAX's products of matrices do not, nor does ONNX Runtime, which is left out then; --onednn-isa limits oneDNN alone
+(AVX512_CORE_BF16 leaves its AMX out). On one thread all is compared by the time that the processor worked, which others
+on the machine hardly change.
 
 The peers come from --peer-python, or from build/bench-venv, which is made if it is not there. Without them Heddle is
 measured beside the libraries alone.
