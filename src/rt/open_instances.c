@@ -16,6 +16,7 @@ typedef struct making_size {
   pid_t process;         // in a child of fork nobody makes it
   pthread_mutex_t done;  // held by who makes it
   int users;
+  bool has_ended;  // others may still be about to leave
   struct making_size *next;
 } making_size;
 
@@ -127,7 +128,7 @@ static open_instance *keep(open_instances *all, open_instance *x) {
 // What the size is being made by, for one more user, or null. The lock is held.
 static making_size *find_making(open_instances *all, const int64_t *symbols) {
   for (making_size *m = all->making; m; m = m->next) {
-    if (m->process != getpid() || memcmp(m->symbols, symbols, sizeof m->symbols) != 0) continue;
+    if (m->has_ended || m->process != getpid() || memcmp(m->symbols, symbols, sizeof m->symbols) != 0) continue;
     m->users++;
     return m;
   }
@@ -196,6 +197,7 @@ static heddle_status make_and_keep(open_instances *all, const int64_t *symbols, 
     (*out)->last_used = ++all->uses;
     old = keep(all, *out);
   }
+  own->has_ended = true;
   pthread_mutex_unlock(&own->done);
   leave_making(all, own);
   lock_give(&of_all);
