@@ -21,10 +21,10 @@ enum { MOST_ROUNDS = 12, MOST_BEHIND = 8, MOST_BEHIND_DEEP = 72 };
 enum { MOST_KEPT = 8 };
 
 // Regions that may be asked for before an attempt and the whole search give up: some seconds.
-enum { MOST_ASKED_BY_ONE = 2000000, MOST_ASKED = 6000000 };
+enum { MOST_ASKED_BY_ONE = 1000000, MOST_ASKED = 3000000 };
 
 // Instructions that may be planned by a search, and to find out what is needed at the least: some seconds.
-enum { MOST_PLANNED_BY_ONE = 100000, MOST_PLANNED = 50000, MOST_ASKED_TO_LEARN = 2000000 };
+enum { MOST_PLANNED_BY_ONE = 100000, MOST_PLANNED = 50000, MOST_ASKED_TO_LEARN = 1000000 };
 
 // What an attempt does with a step that does not fit. Near: the loop ends at the step, or as little behind it as helps,
 // and fits. Deep: it ends where it leaves least to do and takes in all that it can; its body is tiled in turn. Hard:
