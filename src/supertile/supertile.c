@@ -55,19 +55,20 @@ typedef struct loop_excess {
 typedef struct supertiling {
   const supertile_options *options;
   supertile_peaks peaks;
-  arena *arena;        // of what attempts learn
-  ptr_map done;        // bodies of loops, and tiles beside them, that were made to fit: the name of what is tiled
-  str_map excess;      // by such a name: loop_excess *
-  ptr_map choices;     // by bottom: a known_choice, of this round
-  ptr_map hard;        // bottoms of this round's steps that no near loop helps; with REACH_HARD
-  ptr_map kept;        // values that were looked at in this round, to be computed again
-  fuse_groups groups;  // of the round at hand
-  text tiled;          // the report of the attempt at hand
-  refusal refused;     // of the closest attempt
-  int64_t least;       // what that takes
-  int64_t planned;     // instructions, each time that they were
-  int64_t asked;       // regions, by all attempts
-  int64_t most_asked;  // before the attempt at hand gives up
+  arena *arena;          // of what attempts learn
+  ptr_map done;          // bodies of loops, and tiles beside them, that were made to fit: the name of what is tiled
+  str_map excess;        // by such a name: loop_excess *
+  ptr_map choices;       // by bottom: a known_choice, of this round
+  ptr_map hard;          // bottoms of this round's steps that no near loop helps; with REACH_HARD
+  ptr_map kept;          // values that were looked at in this round, to be computed again
+  fuse_groups groups;    // of the round at hand
+  text tiled;            // the report of the attempt at hand
+  refusal refused;       // of the closest attempt
+  int64_t least;         // what that takes
+  int64_t instructions;  // of the module that is given
+  int64_t planned;       // instructions, each time that they were
+  int64_t asked;         // regions, by all attempts
+  int64_t most_asked;    // before the attempt at hand gives up
 } supertiling;
 
 static void peaks_of(const lhlo_program *p, int64_t *out) {
@@ -91,6 +92,19 @@ static bool step_fits(const supertiling *t, const plan_step *s) {
 }
 
 // --- one round
+
+// Turns beside loops are code of their own, also of loops in them: an attempt that makes so much of it is given up.
+enum { MOST_INSTRUCTIONS = 8000, MOST_TIMES_LARGER = 8 };
+
+static int64_t instructions_of(const module *m) {
+  int64_t count = 0;
+  for (int k = 0; k < m->computations.size; k++) count += m->computations.data[k]->instructions.size;
+  return count;
+}
+
+static bool is_too_large(const supertiling *t, const module *m) {
+  return instructions_of(m) > int64_max(MOST_INSTRUCTIONS, MOST_TIMES_LARGER * t->instructions);
+}
 
 // Bytes of temporaries that live at the step and are not its own.
 static int64_t bytes_across(const plan_step *step) {
@@ -438,6 +452,7 @@ static heddle_status tile_hard_steps(supertiling *t, tile_search *s, tile_manner
       if (hard.data[k]->footprint_bytes > hard.data[worst]->footprint_bytes) worst = k;
     const plan_step *step = hard.data[worst];
     hard.data[worst] = hard.data[n];
+    if (step->bottom->parent && is_too_large(t, step->bottom->parent->module)) break;
     TRY(tile_step(t, s, step, how, changed));
   }
   return status_ok();
@@ -456,7 +471,7 @@ static heddle_status run_round(supertiling *t, arena *scratch, module *m, const 
   if (how.reach == REACH_HARD) TRY(tile_hard_steps(t, &s, how, changed));
   for (int k = steps.steps.size; k-- > 0;) {
     const plan_step *step = &steps.steps.data[k];
-    if (step_fits(t, step) || maps.asked >= t->most_asked) continue;
+    if (step_fits(t, step) || maps.asked >= t->most_asked || is_too_large(t, m)) continue;
     learn(t, step);
     TRY(tile_step(t, &s, step, how, changed));
   }
@@ -492,7 +507,7 @@ static heddle_status attempt(supertiling *t, module *m, tile_manner how, bool *f
   *fit = *found = false;
   t->most_asked = t->asked + MOST_ASKED_BY_ONE;
   t->done = (ptr_map){0};
-  for (int round = 0; round < MOST_ROUNDS && t->planned < MOST_PLANNED_BY_ONE; round++) {
+  for (int round = 0; round < MOST_ROUNDS && t->planned < MOST_PLANNED_BY_ONE && !is_too_large(t, m); round++) {
     arena *scratch = arena_create();
     lhlo_program *plan = NULL;
     bool changed = false;
@@ -566,6 +581,7 @@ static bool is_repeated(int k, const int *known) {
 // All attempts. The module is taken over if it fits.
 static heddle_status search(supertiling *t, module *m, bool *fit) {
   int known[ATTEMPTS] = {0}, lessons = 0;
+  t->instructions = instructions_of(m);
   bool found[REACHES] = {true, true, true};
   for (int k = 0; !*fit && k < ATTEMPTS && t->asked < MOST_ASKED && t->planned < MOST_PLANNED_BY_ONE; k++) {
     const tile_manner how = attempts[k];
