@@ -29,13 +29,17 @@ static void add_conditional(arena *a, const run_context *context, const program_
   for (int k = 0; k < count; k++) add_sequence(a, context, &t->sequences[k], first + k, out);
 }
 
+// What the condition has found is of use to nobody in the body, which may keep something else in those bytes. So that
+// the host finds it there, the condition comes once more behind the last turn.
 void device_steps_turn(arena *a, const run_context *context, const program_thunk *t, int turns,
                        device_launch_list *out) {
-  for (int k = 0, goes_on = 0; k < turns; k++) {
+  int goes_on = 0;
+  for (int k = 0; k < turns; k++) {
     add_sequence(a, context, &t->sequences[0], goes_on, out);
     goes_on = add_choice(a, context, t, true, 1, goes_on, out);
     add_sequence(a, context, &t->sequences[1], goes_on, out);
   }
+  add_sequence(a, context, &t->sequences[0], goes_on, out);
 }
 
 void device_steps_launch(arena *a, const run_context *context, const program_thunk *t, int predicate,

@@ -28,7 +28,7 @@ typedef VEC(device_launch) device_launch_list;
 void device_steps_launch(arena *a, const run_context *context, const program_thunk *t, int predicate,
                          device_launch_list *out);
 // The same for so many turns of a while (stream_schedule_turns): each is made if all before were and the condition
-// holds.
+// holds. Behind them what controls the while says whether it goes on.
 void device_steps_turn(arena *a, const run_context *context, const program_thunk *t, int turns,
                        device_launch_list *out);
 
