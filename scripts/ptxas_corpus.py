@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Compiles modules to PTX for a GPU and has NVIDIA's assembler take it: no error, no spilled register, no stack frame.
 
-    ptxas_corpus.py [--chip=sm_90] [--every=N] [--filter=REGEX] [--no-libdevice] [--worst=N] [--heddle=build/bin/heddle]
+    ptxas_corpus.py [--chip=sm_90] [--every=N] [--filter=REGEX] [--no-libdevice] [--codegen=tiles] [--worst=N]
+                    [--heddle=build/bin/heddle]
 
 The modules are those of the conformance corpus, ../shared/corpus, where it is present, else the project's own sample,
 and the golden tests of emitters that run on the simulator. What only a host could do is refused by name: such modules
 are counted by what they hold. Everything else must be assembled, have no function that is only declared, and keep what
-it computes in registers: no spill, and no stack frame but those of KNOWN_FRAMES.
+it computes in registers: no spill, and no stack frame but those of KNOWN_FRAMES. With --codegen=tiles what has such a
+form goes there (doc/tiles.md).
 """
 import argparse
 import collections
@@ -78,8 +80,9 @@ def assemble(arguments, ptxas, name, path, folder):
     """(exit status of the compiler, of the assembler, what was said, the PTX)."""
     ptx = pathlib.Path(folder) / f"{name}.ptx"
     environment = {**os.environ, "HEDDLE_LIBDEVICE": "none"} if arguments.no_libdevice else None
-    status, said = run([arguments.heddle, "compile", path, "--emit=ptx", f"--chip={arguments.chip}", "--threads=1", "-o",
-                        ptx], env=environment)
+    ways = [f"--codegen={arguments.codegen}"] if arguments.codegen else []
+    status, said = run([arguments.heddle, "compile", path, "--emit=ptx", f"--chip={arguments.chip}", "--threads=1", *ways,
+                        "-o", ptx], env=environment)
     if status:
         return status, 0, said, ""
     text = ptx.read_text(encoding="utf-8")
@@ -159,6 +162,7 @@ def parse(argv=None):
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--filter", default="")
     parser.add_argument("--no-libdevice", action="store_true")
+    parser.add_argument("--codegen", choices=("tiles", "emitters"))
     parser.add_argument("--worst", type=int, default=5)
     parser.add_argument("--heddle", default=str(ROOT / "build" / "bin" / "heddle"))
     return parser.parse_args(argv)
