@@ -30,16 +30,15 @@ static void add_conditional(arena *a, const run_context *context, const program_
 }
 
 // What the condition has found is of use to nobody in the body, which may keep something else in those bytes. So that
-// the host finds it there, the condition comes once more behind the last turn.
-void device_steps_turn(arena *a, const run_context *context, const program_thunk *t, int turns,
+// the host finds it there, the condition comes last. It is made once before each turn, as it may count something.
+void device_steps_turn(arena *a, const run_context *context, const program_thunk *t, int turns, bool is_first,
                        device_launch_list *out) {
-  int goes_on = 0;
-  for (int k = 0; k < turns; k++) {
-    add_sequence(a, context, &t->sequences[0], goes_on, out);
+  if (is_first) add_sequence(a, context, &t->sequences[0], 0, out);
+  for (int k = 0, goes_on = 0; k < turns; k++) {
     goes_on = add_choice(a, context, t, true, 1, goes_on, out);
     add_sequence(a, context, &t->sequences[1], goes_on, out);
+    add_sequence(a, context, &t->sequences[0], goes_on, out);
   }
-  add_sequence(a, context, &t->sequences[0], goes_on, out);
 }
 
 void device_steps_launch(arena *a, const run_context *context, const program_thunk *t, int predicate,

@@ -27,9 +27,9 @@ typedef VEC(device_launch) device_launch_list;
 // their own, counted in context->counts.
 void device_steps_launch(arena *a, const run_context *context, const program_thunk *t, int predicate,
                          device_launch_list *out);
-// The same for so many turns of a while (stream_schedule_turns): each is made if all before were and the condition
-// holds. Behind them what controls the while says whether it goes on.
-void device_steps_turn(arena *a, const run_context *context, const program_thunk *t, int turns,
+// The same for so many turns of a while (stream_schedule_turns), the first ones or later ones: each is made if all
+// before were and the condition holds. Behind them what controls the while says whether it goes on.
+void device_steps_turn(arena *a, const run_context *context, const program_thunk *t, int turns, bool is_first,
                        device_launch_list *out);
 
 #endif

@@ -9,8 +9,15 @@
 
 typedef struct device_while {
   thunk by_host;
-  device_batch turns;  // without launches: there are none
+  device_batch first, later;  // some turns each; without launches: there are none
 } device_while;
+
+static device_batch make_turns(arena *a, const run_context *context, const program_thunk *from, int turns,
+                               bool is_first) {
+  device_launch_list launches = {0};
+  device_steps_turn(a, context, from, turns, is_first, &launches);
+  return (device_batch){.number = context->counts->batches++, .count = launches.size, .launches = launches.data};
+}
 
 static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
   device_while *w = arena_new(a, device_while);
@@ -21,25 +28,24 @@ static heddle_status prepare(arena *a, const run_context *context, const program
   t->state = w;
   const int turns = context->abilities.has_predicates ? stream_schedule_turns(context->program, from) : 0;
   if (!turns) return status_ok();
-  device_launch_list launches = {0};
-  device_steps_turn(a, context, from, turns, &launches);
-  w->turns = (device_batch){.number = context->counts->batches++, .count = launches.size, .launches = launches.data};
+  w->first = make_turns(a, context, from, turns, true);
+  w->later = make_turns(a, context, from, turns, false);
   return status_ok();
 }
 
 static heddle_status execute(const thunk *t, const run_frame *f) {
   const device_while *w = t->state;
   const run_context *c = f->context;
-  if (!w->turns.count || c->profile) {
+  if (!w->first.count || c->profile) {
     thunk by_host = w->by_host;
     by_host.scratch_offset = t->scratch_offset;
     return thunk_while.execute(&by_host, f);
   }
-  for (;;) {
+  for (const device_batch *turns = &w->first;; turns = &w->later) {
     const void *goes_on;
     TRY(call_check());
-    TRY(c->device->submit(c->loaded, f->device_frame, &w->turns));
-    TRY(c->device->wait(c->loaded, f->device_frame, 1, &w->turns.number));
+    TRY(c->device->submit(c->loaded, f->device_frame, turns));
+    TRY(c->device->wait(c->loaded, f->device_frame, 1, &turns->number));
     TRY(nested_control(t, f, &goes_on));
     if (!*(const unsigned char *)goes_on) return status_ok();
   }

@@ -332,9 +332,9 @@ static void test_branches(void **state) {
   }
 }
 
-// A loop that goes on while a byte that its condition makes is not 0, of a number that grows by one in each turn: the
-// device makes several turns at a time, and none too many. In the body the state goes there and back, and the byte is
-// overwritten, as it is of use to nobody once it has been looked at.
+// A loop that goes on while a byte that its condition makes is not 0, of a number that the condition counts up: the
+// device makes several turns at a time, none too many, and asks once before each. In the body the state goes there and
+// back, and the byte is overwritten, as it is of use to nobody once it has been looked at.
 static void test_loops(void **state) {
   (void)state;
   enum { MOST = 40, AT_A_TIME = 8 };
@@ -356,8 +356,8 @@ static void test_loops(void **state) {
               other = testing_slice(&h, constant, 4, 1);
     program_thunk *keep = build_copy(&h, odd_from, odd_to), *again = build_copy(&h, odd_to, odd_from),
                   *overwrite = build_copy(&h, other, flag);
-    const program_sequence parts[] = {testing_sequence(&h, 1, &test),
-                                      testing_sequence(&h, 5, (program_thunk *[]){keep, add, count, again, overwrite})};
+    const program_sequence parts[] = {testing_sequence(&h, 2, (program_thunk *[]){test, count}),
+                                      testing_sequence(&h, 4, (program_thunk *[]){keep, add, again, overwrite})};
     program_thunk *loop = testing_thunk(&h, THUNK_WHILE, 3, (int[]){x, y, z}, 3, (int[]){x, y, z});
     loop->control = (program_control){flag, true};
     testing_nest(&h, loop, 2, parts);
