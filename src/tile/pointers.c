@@ -66,21 +66,16 @@ static heddle_status find_bindings(pointers *p) {
   return status_ok();
 }
 
+// Whether the operation stands in the block, or within one that does.
+static bool holds(MlirBlock block, MlirOperation op) {
+  for (; !ir_is_null(op) && !ir_is(op, "func.func"); op = mlirOperationGetParentOperation(op))
+    if (mlirBlockEqual(mlirOperationGetBlock(op), block)) return true;
+  return false;
+}
+
 // Buffers of blocks that are apart are never in use at the same time: promotion ends what it begins.
 static bool may_meet(MlirOperation x, MlirOperation y) {
-  const MlirOperation around_x = mlirBlockGetParentOperation(mlirOperationGetBlock(x)),
-                      around_y = mlirBlockGetParentOperation(mlirOperationGetBlock(y));
-  if (mlirBlockEqual(mlirOperationGetBlock(x), mlirOperationGetBlock(y))) return true;
-  MlirBlock at = mlirOperationGetBlock(x);
-  for (MlirOperation op = around_x; !ir_is_null(op) && !ir_is(op, "func.func");
-       op = mlirOperationGetParentOperation(op)) {
-    at = mlirOperationGetBlock(op);
-    if (mlirBlockEqual(at, mlirOperationGetBlock(y))) return true;
-  }
-  for (MlirOperation op = around_y; !ir_is_null(op) && !ir_is(op, "func.func");
-       op = mlirOperationGetParentOperation(op))
-    if (mlirBlockEqual(mlirOperationGetBlock(op), mlirOperationGetBlock(x))) return true;
-  return false;
+  return holds(mlirOperationGetBlock(y), x) || holds(mlirOperationGetBlock(x), y);
 }
 
 static shared_array *array_for(pointers *p, MlirOperation alloc) {
@@ -200,8 +195,8 @@ static heddle_status find_element(pointers *p, ir_builder *b, MlirOperation op, 
 
 static heddle_status lower_load(pointers *p, MlirOperation op) {
   ir_builder b = ir_builder_before(op, p->context->scratch);
-  const tensor_memory *m;
-  MlirValue number;
+  const tensor_memory *m = NULL;
+  MlirValue number = {NULL};
   TRY(find_element(p, &b, op, 0, &m, &number));
   const MlirValue loaded = tensor_access_load(&b, m, number);
   ir_replace(op, &loaded);
@@ -210,8 +205,8 @@ static heddle_status lower_load(pointers *p, MlirOperation op) {
 
 static heddle_status lower_store(pointers *p, MlirOperation op) {
   ir_builder b = ir_builder_before(op, p->context->scratch);
-  const tensor_memory *m;
-  MlirValue number;
+  const tensor_memory *m = NULL;
+  MlirValue number = {NULL};
   TRY(find_element(p, &b, op, 1, &m, &number));
   tensor_access_store(&b, m, ir_operand(op, 0), number);
   ir_erase(op);

@@ -160,6 +160,7 @@ typedef struct held {
   const points *p;
   const registers_roles *roles;
   ir_builder *b;
+  int rank;                                   // of the space
   MlirValue at[TILING_MAX_LOOPS];             // of loops that every workitem takes whole
   MlirValue begin[REGISTERS_MAX_RANK];        // the workitem's place along each dim of the space
   MlirValue *positions[REGISTERS_MAX_RANK];   // by register; within the space
@@ -185,7 +186,7 @@ static void place_workitem(held *h, MlirValue workitem) {
 static void place_registers(held *h) {
   const registers_space *s = h->roles->space;
   ir_builder *b = h->b;
-  for (int d = 0; d < s->rank; d++) {
+  for (int d = 0; d < h->rank; d++) {
     h->positions[d] = arena_array(b->arena, MlirValue, s->registers[d]);
     h->is_inside[d] = arena_array(b->arena, MlirValue, s->registers[d]);
     for (int64_t r = 0; r < s->registers[d]; r++) {
@@ -252,7 +253,7 @@ static bool is_kept(const held *h, int operand) {
 // Whether the point is one of the workitem's own; null: it always is.
 static MlirValue is_own(held *h, const corner *c) {
   MlirValue condition = h->has_points;
-  for (int d = 0; d < h->roles->space->rank; d++) condition = both(h->b, condition, h->is_inside[d][c->of[d]]);
+  for (int d = 0; d < h->rank; d++) condition = both(h->b, condition, h->is_inside[d][c->of[d]]);
   return condition;
 }
 
@@ -310,7 +311,7 @@ static void compute_points(held *h) {
 
 heddle_status points_in_registers(const points *p, ir_builder *b, const registers_roles *roles, MlirValue workitem) {
   ir_builder in = *b;
-  held h = {.p = p, .roles = roles, .b = &in};
+  held h = {.p = p, .roles = roles, .b = &in, .rank = roles->space->rank};
   const ir_operations body = ir_collect(p->context->scratch, p->op, NULL);
   if (corner_count(roles->space) * body.size > MOST_COPIES)
     return ir_refuse(p->op, HEDDLE_UNIMPLEMENTED, "a workitem's points would be too much code");

@@ -76,7 +76,7 @@ static void share_out(registers_space *s, int64_t threads) {
     if (s->registers[d] == 1) return;
     s->threads[d] *= 2;
     s->used *= 2;
-    s->registers[d] = int64_ceil_div(s->size[d], s->threads[d]);
+    s->registers[d] = int64_ceil_div(s->registers[d], 2);
   }
 }
 

@@ -102,6 +102,8 @@ static bool find_scores(stream *s) {
     if (!step_back(s, op, &v)) return false;
     if (contains(s->arena, op, "math.exp")) exponentials = result;
   }
+  // Only quotients are made a second time: exponentials that others read are what the program makes of them.
+  if (!s->divisor.value.ptr) s->weights_store = (MlirOperation){NULL};
   while (!s->subtracted.value.ptr) {
     MlirOperation op = ir_defining_op(v);
     if (!ir_is_null(op) && contains(s->arena, op, "arith.subf"))
