@@ -3,6 +3,7 @@
 
 #include "api/open_symbols.h"
 #include "api/open_text.h"
+#include "base/int64.h"
 #include "hlo/text.h"
 #include "prog/program_print.h"
 #include "prog/program_sizes.h"
@@ -318,10 +319,11 @@ static heddle_status find_check(const open_program *o, const open_sample *sample
   bool holds = c->kind != IMPORT_UNREAD;
   for (int s = 0; s < count; s++) {
     const import_condition *x = &samples[s].conditions[number];
-    values[s] = x->left - x->right;
+    const bool is_exact = !__builtin_sub_overflow(x->left, x->right, &values[s]);
     holds = holds && x->kind == c->kind;
-    if (c->kind == IMPORT_EQUAL) holds = holds && values[s] == 0;
-    if (c->kind == IMPORT_DIVISIBLE) holds = holds && x->right != 0 && x->left % x->right == 0;
+    if (c->kind == IMPORT_EQUAL) holds = holds && x->left == x->right;
+    if (c->kind == IMPORT_AT_LEAST) holds = holds && is_exact;
+    if (c->kind == IMPORT_DIVISIBLE) holds = holds && int64_goes_into(x->right, x->left);
   }
   *is_needed = c->kind == IMPORT_AT_LEAST;
   *out = (program_size_check){.message = arena_printf(o->arena, STR_FMT, STR_ARG(c->message))};

@@ -1,5 +1,6 @@
 // Programs for open sizes give, at every size, the bits that the program compiled for that size gives.
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -202,6 +203,58 @@ static void test_refused(void **state) {
 }
 
 // A slice of eight rows needs as many, wherever it begins.
+// What only the lowest number and -1, or what wraps around, would not go through.
+static void test_extreme_numbers(void **state) {
+  (void)state;
+  static const char divided[] =
+      "func.func public @main(%%x: tensor<?xf32>) -> tensor<?xf32> {\n"
+      "  %%size = stablehlo.get_dimension_size %%x, dim = 0 : (tensor<?xf32>) -> tensor<i32>\n"
+      "  %%n = stablehlo.convert %%size : (tensor<i32>) -> tensor<i64>\n"
+      "  %%least = stablehlo.constant dense<-9223372036854775808> : tensor<i64>\n"
+      "  %%minus = stablehlo.constant dense<-1> : tensor<i64>\n"
+      "  %%zero = stablehlo.constant dense<0> : tensor<i64>\n"
+      "  %%far = stablehlo.multiply %%n, %%least : tensor<i64>\n"
+      "  %%part = stablehlo.%s %%far, %%minus : tensor<i64>\n"
+      "  %%none = stablehlo.and %%part, %%zero : tensor<i64>\n"
+      "  %%sum = stablehlo.add %%n, %%none : tensor<i64>\n"
+      "  %%dims = stablehlo.reshape %%sum : (tensor<i64>) -> tensor<1xi64>\n"
+      "  %%one = stablehlo.constant dense<1.0> : tensor<f32>\n"
+      "  %%ones = stablehlo.dynamic_broadcast_in_dim %%one, %%dims, dims = [] : (tensor<f32>, tensor<1xi64>) -> "
+      "tensor<?xf32>\n"
+      "  %%y = stablehlo.add %%x, %%ones : tensor<?xf32>\n"
+      "  return %%y : tensor<?xf32>\n"
+      "}\n";
+  static const char asserted[] =
+      "func.func public @main(%x: tensor<?xf32>, %z: tensor<?xf32>) -> tensor<?xf32> {\n"
+      "  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>\n"
+      "  %m = stablehlo.get_dimension_size %z, dim = 0 : (tensor<?xf32>) -> tensor<i32>\n"
+      "  %left = stablehlo.convert %n : (tensor<i32>) -> tensor<i64>\n"
+      "  %right = stablehlo.convert %m : (tensor<i32>) -> tensor<i64>\n"
+      "  %four = stablehlo.constant dense<4> : tensor<i64>\n"
+      "  %zero = stablehlo.constant dense<0> : tensor<i64>\n"
+      "  %rest = stablehlo.remainder %right, %four : tensor<i64>\n"
+      "  %divides = stablehlo.compare EQ, %rest, %zero : (tensor<i64>, tensor<i64>) -> tensor<i1>\n"
+      "  stablehlo.custom_call @shape_assertion(%divides) {error_message = \"a\", has_side_effect = true} : "
+      "(tensor<i1>) -> ()\n"
+      "  %large = stablehlo.constant dense<36028797018963968> : tensor<i64>\n"
+      "  %far = stablehlo.multiply %right, %large : tensor<i64>\n"
+      "  %same = stablehlo.compare EQ, %left, %far : (tensor<i64>, tensor<i64>) -> tensor<i1>\n"
+      "  stablehlo.custom_call @shape_assertion(%same) {error_message = \"b\", has_side_effect = true} : "
+      "(tensor<i1>) -> ()\n"
+      "  return %x : tensor<?xf32>\n"
+      "}\n";
+  const char *const operations[] = {"divide", "remainder"};
+  for (int k = 0; k < 2; k++) {
+    char text[2 * sizeof divided];
+    (void)snprintf(text, sizeof text, divided, operations[k]);
+    compare_at_all(text);
+  }
+  heddle_program *p;
+  testing_expect(heddle_compile(asserted, strlen(asserted), "test.mlir", NULL, &p), HEDDLE_UNIMPLEMENTED,
+                 "only known when the program runs");
+  assert_null(p);
+}
+
 static void test_too_few(void **state) {
   (void)state;
   static const char fixed[] =
@@ -316,9 +369,10 @@ static void test_profile(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_inner),     cmocka_unit_test(test_elementwise), cmocka_unit_test(test_row_softmax),
-      cmocka_unit_test(test_signature), cmocka_unit_test(test_rounded),     cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_too_few),   cmocka_unit_test(test_profile),     cmocka_unit_test(test_threads),
+      cmocka_unit_test(test_inner),     cmocka_unit_test(test_elementwise),     cmocka_unit_test(test_row_softmax),
+      cmocka_unit_test(test_signature), cmocka_unit_test(test_rounded),         cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_too_few),   cmocka_unit_test(test_extreme_numbers), cmocka_unit_test(test_profile),
+      cmocka_unit_test(test_threads),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

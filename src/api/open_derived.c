@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/int64.h"
 #include "hlo/text.h"
 
 _Static_assert((int)IMPORT_QUOTIENT == (int)PROGRAM_QUOTIENT && (int)IMPORT_REMAINDER == (int)PROGRAM_REMAINDER &&
@@ -59,7 +60,7 @@ static int64_t answer(void *context, import_derived_kind kind, int64_t left, int
     case OPEN_DERIVED_SYMBOL: return stand_in(r, u, left, right, value);
     case OPEN_DERIVED_ASSUMED: assume(r, x->arena, left, right); break;
     case OPEN_DERIVED_SAME: r->fails |= left != right; break;
-    case OPEN_DERIVED_EXACT: r->fails |= !u->is_constant && (right == 0 || left % right != 0); break;
+    case OPEN_DERIVED_EXACT: r->fails |= !u->is_constant && !int64_goes_into(right, left); break;
     case OPEN_DERIVED_UNUSED: break;
   }
   return value;
@@ -103,7 +104,7 @@ static int64_t note(void *context, import_derived_kind kind, int64_t left, int64
   noting *n = context;
   const int number = n->all.size;
   vec_push(n->arena, &n->all, ((noted){kind, left, right, value}));
-  return n->classes && n->classes[number] == n->bumped ? value + BUMP : value;
+  return n->classes && n->classes[number] == n->bumped ? (int64_t)((uint64_t)value + BUMP) : value;
 }
 
 typedef struct finding {
@@ -166,7 +167,7 @@ static bool all_are(const finding *f, int x, bool (*fn)(const noted *n)) {
   return true;
 }
 
-static bool is_exact(const noted *n) { return divides(n->kind) && n->right != 0 && n->left % n->right == 0; }
+static bool is_exact(const noted *n) { return divides(n->kind) && int64_goes_into(n->right, n->left); }
 static bool has_equal_sides(const noted *n) { return !divides(n->kind) && n->left == n->right; }
 
 // No dim is below 0: what is the smaller one of that and a size is no size.

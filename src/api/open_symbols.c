@@ -8,7 +8,11 @@ enum {
   MOST_DIMS = OPEN_SYMBOLS_MOST_DIMS,
   STEP = 5040 * 8,  // what sizes are multiples of while relations are looked for: most factors divide it
   LEAST_STEPS = 101,
+  MOST_FACTOR = 1 << 20
 };
+
+// A size is at most so many symbols and so many more, which arithmetic on sizes has room for.
+static const int64_t most_offset = (int64_t)1 << 36;
 
 // --- reading
 
@@ -107,7 +111,29 @@ typedef struct relation {
 typedef VEC(relation) relation_list;
 typedef VEC(import_condition) condition_list;
 
-static int64_t side_of(const import_condition *c) { return c->kind == IMPORT_DIVISIBLE ? c->left : c->left - c->right; }
+static bool side_of(const import_condition *c, int64_t *out) {
+  return !__builtin_sub_overflow(c->left, c->kind == IMPORT_DIVISIBLE ? 0 : c->right, out);
+}
+
+// False where it is no longer exact; nor may it be the lowest number, which has no opposite.
+static bool add_product(int64_t x, int64_t y, int64_t *sum) {
+  int64_t product;
+  return !__builtin_mul_overflow(x, y, &product) && !__builtin_add_overflow(*sum, product, sum) && *sum > INT64_MIN;
+}
+
+static bool begin_relation(const import_condition *c, relation *r) {
+  int64_t side;
+  *r = (relation){.kind = c->kind, .divisor = c->right};
+  return side_of(c, &side) && add_product(side, STEP, &r->rest);
+}
+
+// By what it becomes when the dim grows by a step.
+static bool add_slope(int dim, int64_t size, const import_condition *before, const import_condition *moved,
+                      relation *r) {
+  int64_t from, to;
+  return side_of(before, &from) && side_of(moved, &to) && !__builtin_sub_overflow(to, from, &r->slopes[dim]) &&
+         add_product(r->slopes[dim], -size, &r->rest);
+}
 
 // Conditions come before what they allow, so that they are read even where the rest then does not fit.
 static void read_conditions(arena *a, open_symbols *o, int64_t *sizes, condition_list *out) {
@@ -125,8 +151,8 @@ static void find_relations(arena *a, open_symbols *o, relation_list *out) {
   for (int k = 0; k < o->dim_count; k++) sizes[k] = (int64_t)STEP * (LEAST_STEPS + 2 * k);
   read_conditions(a, o, sizes, &base);
   for (int c = 0; c < base.size; c++) {
-    const relation r = {
-        .kind = base.data[c].kind, .divisor = base.data[c].right, .rest = side_of(&base.data[c]) * STEP};
+    relation r;
+    if (!begin_relation(&base.data[c], &r)) r.kind = IMPORT_UNREAD;
     vec_push(a, out, r);
   }
   if (!out->data) return;
@@ -136,11 +162,8 @@ static void find_relations(arena *a, open_symbols *o, relation_list *out) {
     read_conditions(a, o, sizes, &moved);
     sizes[k] -= STEP;
     if (moved.size < out->size) out->size = moved.size;
-    for (int c = 0; c < out->size; c++) {
-      relation *r = &out->data[c];
-      r->slopes[k] = side_of(&moved.data[c]) - side_of(&base.data[c]);
-      r->rest -= r->slopes[k] * sizes[k];
-    }
+    for (int c = 0; c < out->size; c++)
+      if (!add_slope(k, sizes[k], &base.data[c], &moved.data[c], &out->data[c])) out->data[c].kind = IMPORT_UNREAD;
   }
 }
 
@@ -158,30 +181,45 @@ static int dims_of(const open_symbols *o, const relation *r, int *dims) {
 // size + rest is a multiple of the divisor.
 static void divide(open_symbols *o, const relation *r) {
   int dims[2];
-  if (dims_of(o, r, dims) != 1 || r->slopes[dims[0]] != STEP || r->rest % STEP != 0 || r->divisor < 1) return;
+  if (dims_of(o, r, dims) != 1 || r->slopes[dims[0]] != STEP || r->rest % STEP != 0 || r->divisor < 1 ||
+      r->divisor > MOST_FACTOR)
+    return;
   open_dim *d = &o->dims[dims[0]];
   if (d->factor != 1) return;
   d->factor = r->divisor;
   d->offset = -(r->rest / STEP) % r->divisor;
 }
 
+// The dim as factor * its symbol + offset where the symbol is `times` another one, and `more`. False if numbers become
+// so large that sizes could not be computed from them.
+static bool substitute(open_dim *d, int64_t times, int64_t more) {
+  const int64_t factor = d->factor;
+  d->factor = 0;
+  return add_product(factor, times, &d->factor) && add_product(factor, more, &d->offset) && d->factor <= MOST_FACTOR &&
+         d->offset <= most_offset && -d->offset <= most_offset;
+}
+
 // slope x * size x + slope y * size y + rest = 0, solved for the symbol of y: it becomes factor * that of x + offset
 // wherever it stands. False if that is no integer.
 static bool replace(open_symbols *o, const relation *r, int x, int y) {
   const open_dim *known = &o->dims[x], *replaced = &o->dims[y];
-  const int64_t by = -r->slopes[y] * replaced->factor, slope = r->slopes[x] * known->factor;
-  const int64_t rest = r->slopes[x] * known->offset + r->slopes[y] * replaced->offset + r->rest;
-  if (known->symbol == replaced->symbol) return true;
-  if (slope % by != 0 || rest % by != 0 || slope / by <= 0) return false;
   const int from = replaced->symbol, to = known->symbol;
+  int64_t by = 0, slope = 0, rest = r->rest;
+  if (to == from) return true;
+  if (!add_product(r->slopes[y], -replaced->factor, &by) || !add_product(r->slopes[x], known->factor, &slope) ||
+      !add_product(r->slopes[x], known->offset, &rest) || !add_product(r->slopes[y], replaced->offset, &rest))
+    return false;
+  if (slope % by != 0 || rest % by != 0 || slope / by <= 0) return false;
+  open_dim made[MOST_DIMS];
+  bool fits = true;
   for (int k = 0; k < o->dim_count; k++) {
-    open_dim *d = &o->dims[k];
-    if (d->symbol != from) continue;
-    d->offset += d->factor * (rest / by);
-    d->factor *= slope / by;
-    d->symbol = to;
+    made[k] = o->dims[k];
+    if (made[k].symbol != from) continue;
+    fits = fits && substitute(&made[k], slope / by, rest / by);
+    made[k].symbol = to;
   }
-  return true;
+  for (int k = 0; k < o->dim_count && fits; k++) o->dims[k] = made[k];
+  return fits;
 }
 
 // No size is below 0 where its symbol is not: with sizes of n and n - 1 the symbol is the latter.
@@ -200,10 +238,13 @@ static void order(open_symbols *o, const relation *r) {
   int dims[2];
   if (r->kind != IMPORT_AT_LEAST || dims_of(o, r, dims) != 2) return;
   const int larger = r->slopes[dims[0]] > 0 ? 0 : 1, above = dims[larger], below = dims[1 - larger];
-  const int64_t room = r->slopes[above] * o->dims[above].factor, taken = -r->slopes[below] * o->dims[below].factor;
+  int64_t room = 0, taken = 0;
+  if (!add_product(r->slopes[above], o->dims[above].factor, &room) ||
+      !add_product(r->slopes[below], -o->dims[below].factor, &taken))
+    return;
   if (room <= 0 || taken <= 0 || o->dims[above].symbol == o->dims[below].symbol) return;
   int halvings = o->halvings[o->dims[above].symbol] + 1;
-  while (halvings < OPEN_SAMPLES_MOST_HALVINGS && taken > room << (halvings - 1)) halvings++;
+  while (halvings < OPEN_SAMPLES_MOST_HALVINGS && (taken - 1) >> (halvings - 1) >= room) halvings++;
   if (halvings > OPEN_SAMPLES_MOST_HALVINGS) halvings = OPEN_SAMPLES_MOST_HALVINGS;
   int *of = &o->halvings[o->dims[below].symbol];
   if (*of < halvings) *of = halvings;

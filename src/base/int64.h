@@ -3,6 +3,7 @@
 #ifndef HEDDLE_BASE_INT64_H_
 #define HEDDLE_BASE_INT64_H_
 
+#include <stdbool.h>
 #include <stdint.h>
 
 static inline int64_t int64_min(int64_t x, int64_t y) { return x < y ? x : y; }
@@ -15,6 +16,11 @@ int64_t int64_saturating_mul(int64_t a, int64_t b);
 
 int64_t int64_floor_div(int64_t a, int64_t b);  // b != 0; INT64_MIN / -1 gives INT64_MAX
 int64_t int64_floor_mod(int64_t a, int64_t b);  // b > 0; the result lies in [0, b - 1]
+
+// Whether `right` divides `left` without a remainder. By -1 everything is divided, the lowest number by no instruction.
+static inline bool int64_goes_into(int64_t right, int64_t left) {
+  return right == -1 || (right != 0 && left % right == 0);
+}
 
 // How many chunks of b cover a; a >= 0, b > 0.
 static inline int64_t int64_ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }

@@ -42,6 +42,13 @@ static void chunks_cover(void **state) {
   assert_int_equal(int64_ceil_div(INT64_MAX, 2), (int64_t)1 << 62);
 }
 
+static void what_goes_into_what(void **state) {
+  (void)state;
+  assert_true(int64_goes_into(3, -6) && int64_goes_into(-3, 6) && int64_goes_into(7, 0));
+  assert_true(int64_goes_into(-1, INT64_MIN));
+  assert_false(int64_goes_into(4, 6) || int64_goes_into(0, 0) || int64_goes_into(0, 5));
+}
+
 static void divisors_of_magnitudes(void **state) {
   (void)state;
   assert_int_equal(int64_gcd(0, 0), 0);
@@ -54,7 +61,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_lesser_and_the_greater), cmocka_unit_test(sums_and_products_saturate),
       cmocka_unit_test(division_rounds_down),       cmocka_unit_test(chunks_cover),
-      cmocka_unit_test(divisors_of_magnitudes),
+      cmocka_unit_test(what_goes_into_what),        cmocka_unit_test(divisors_of_magnitudes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
