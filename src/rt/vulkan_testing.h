@@ -8,9 +8,9 @@
 #include "rt/vulkan_driver.h"
 #include "rt/vulkan_kernels.h"
 
-enum { COUNT = 100, MOST_COMMANDS = 64, MOST_WORK = 256, CACHE_BYTES = 100, OWN_MEMORY = 1 };
+enum { COUNT = 100, MOST_COMMANDS = 2048, MOST_WORK = 256, CACHE_BYTES = 100, OWN_MEMORY = 1 };
 
-typedef enum fake_kind { FAKE_ADD, FAKE_COPY, FAKE_COPY_WORDS, FAKE_COPY_BYTES, FAKE_CHOOSE } fake_kind;
+typedef enum fake_kind { FAKE_ADD, FAKE_COPY, FAKE_COPY_WORDS, FAKE_COPY_BYTES, FAKE_CHOOSE, FAKE_BARRIER } fake_kind;
 
 typedef struct fake_command {
   fake_kind kind;
@@ -422,7 +422,9 @@ static VKAPI_ATTR void VKAPI_CALL fake_CmdPipelineBarrier(VkCommandBuffer c, VkP
                                                           const VkBufferMemoryBarrier *buffers, uint32_t i,
                                                           const VkImageMemoryBarrier *images) {
   fake.barriers++;
-  (void)c, (void)before, (void)after, (void)f, (void)m, (void)memory, (void)b, (void)buffers, (void)i, (void)images;
+  *fake_next_command(c) = (fake_command){.kind = FAKE_BARRIER};
+  ((fake_commands *)(void *)c)->count++;
+  (void)before, (void)after, (void)f, (void)m, (void)memory, (void)b, (void)buffers, (void)i, (void)images;
 }
 
 static VKAPI_ATTR void VKAPI_CALL fake_CmdDispatch(VkCommandBuffer c, uint32_t x, uint32_t y, uint32_t z) {
@@ -451,11 +453,16 @@ static void fake_run_command(const fake_command *c) {
     case FAKE_COPY_BYTES: memcpy(to, from, c->numbers[2]); break;
     case FAKE_COPY_WORDS: memcpy(to, from, 4 * c->numbers[2]); break;
     case FAKE_CHOOSE: fake_choose(c->numbers); break;
+    case FAKE_BARRIER: break;
   }
 }
 
+// Between barriers the last one first, so that a barrier that is lacking shows.
 static void fake_run_commands(const fake_commands *c) {
-  for (int k = 0; k < c->count; k++) fake_run_command(&c->list[k]);
+  for (int first = 0, end = 0; first < c->count; first = end) {
+    for (end = first + 1; end < c->count && c->list[end].kind != FAKE_BARRIER;) end++;
+    for (int k = end - 1; k >= first; k--) fake_run_command(&c->list[k]);
+  }
 }
 
 // What is submitted waits in its queue until the host wants to know, so that nothing comes early that nobody waits for.
