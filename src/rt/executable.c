@@ -53,11 +53,13 @@ static heddle_status prepare(void *argument) {
   return s;
 }
 
-// The thunks' own handles lie outside of the arena.
+// The thunks' own handles lie outside of the arena, and so does what the device has.
 static void drop(void *argument, bool is_torn) {
   const preparation *made = argument;
-  if (!is_torn) sequence_release(made->executable->entry);
-  free(made->executable);
+  executable *e = made->executable;
+  if (!is_torn) sequence_release(e->entry);
+  if (e->context.loaded) e->context.device->unload(e->context.loaded);
+  free(e);
 }
 
 heddle_status executable_create(const program *p, const kernel_fn *entries, const executable_options *options,

@@ -6,6 +6,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/guard.h"
 #include "base/lock.h"
 #include "base/str.h"
 
@@ -347,22 +348,30 @@ static struct {
   vulkan_device *first;
 } open_now = {.lock = LOCK_INITIALIZER};
 
-static heddle_status create(const char *asked, vulkan_device **out) {
-  vulkan_device *d = calloc(1, sizeof *d);
-  if (d) d->asked = strdup(asked);
+typedef struct opening {
+  const char *asked;
+  vulkan_device *made;  // that nobody else knows yet
+  vulkan_device **out;
+} opening;
+
+static heddle_status create(opening *o) {
+  vulkan_device *d = o->made = calloc(1, sizeof *d);
+  if (d) d->asked = strdup(o->asked);
   if (!d || !d->asked) {
     free(d);
+    o->made = NULL;
     return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a Vulkan device");
   }
   d->process = getpid();
   heddle_status s = open_device(d);
+  o->made = NULL;
   if (!status_is_ok(s)) {
     close_device(d);
     return s;
   }
   d->references = 1;
   d->next = open_now.first;
-  open_now.first = *out = d;
+  open_now.first = *o->out = d;
   return s;
 }
 
@@ -378,22 +387,32 @@ heddle_status vulkan_device_check(const vulkan_device *d) {
 }
 
 // The one that was opened as that is taken; two names of one device open it twice.
-static heddle_status find_or_open(const char *asked, vulkan_device **out) {
+static heddle_status find_or_open(void *argument) {
+  opening *o = argument;
   vulkan_device *d = open_now.first;
   if (d && is_parents(d)) return vulkan_device_check(d);
-  while (d && strcmp(d->asked, asked) != 0) d = d->next;
-  if (!d) return create(asked, out);
+  while (d && strcmp(d->asked, o->asked) != 0) d = d->next;
+  if (!d) return create(o);
   TRY(vulkan_device_check(d));
   d->references++;
-  *out = d;
+  *o->out = d;
   return status_ok();
+}
+
+// Where the host has no memory.
+static void give_up(void *argument, bool is_torn) {
+  (void)is_torn;
+  const opening *o = argument;
+  if (o->made) close_device(o->made);
+  lock_give(&open_now.lock);
 }
 
 heddle_status vulkan_device_open(const char *wanted, vulkan_device **out) {
   if (!wanted) wanted = getenv("HEDDLE_VULKAN_DEVICE");
   *out = NULL;
+  opening o = {.asked = wanted ? wanted : "", .out = out};
   lock_take(&open_now.lock);
-  heddle_status s = find_or_open(wanted ? wanted : "", out);
+  heddle_status s = guard_clean_up(find_or_open, give_up, &o);
   lock_give(&open_now.lock);
   return s;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/guard.h"
 #include "rt/vulkan_cache.h"
 #include "rt/vulkan_copies.h"
 #include "rt/vulkan_frame.h"
@@ -222,6 +223,28 @@ static void unload(void *loaded) {
 
 static heddle_status check(const void *loaded) { return vulkan_device_check(((const vulkan_program *)loaded)->device); }
 
+typedef struct loading {
+  vulkan_program *program;
+  vulkan_cache cache;
+} loading;
+
+static heddle_status make(void *argument) {
+  loading *l = argument;
+  vulkan_program *v = l->program;
+  vulkan_cache_open(v->device, v->program, &l->cache);
+  heddle_status s = create_kernels(v, l->cache.pipelines);
+  vulkan_cache_close(v->device, &l->cache, status_is_ok(s));
+  return status_is_ok(s) ? load_constants(v) : s;
+}
+
+// Where the host has no memory.
+static void drop(void *argument, bool is_torn) {
+  (void)is_torn;
+  loading *l = argument;
+  vulkan_cache_close(l->program->device, &l->cache, false);
+  unload(l->program);
+}
+
 static heddle_status load(const program *p, const char *device, void **out) {
   vulkan_device *d;
   TRY(vulkan_device_open(device, &d));
@@ -231,11 +254,7 @@ static heddle_status load(const program *p, const char *device, void **out) {
     return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a program");
   }
   *v = (vulkan_program){.device = d, .program = p};
-  vulkan_cache cache;
-  vulkan_cache_open(d, p, &cache);
-  heddle_status s = create_kernels(v, cache.pipelines);
-  vulkan_cache_close(d, &cache, status_is_ok(s));
-  if (status_is_ok(s)) s = load_constants(v);
+  heddle_status s = guard_clean_up(make, drop, &(loading){.program = v});
   if (status_is_ok(s)) *out = v;
   else unload(v);
   return s;

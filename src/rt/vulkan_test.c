@@ -2,6 +2,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/guard.h"
+#include "base/host.h"
 #include "rt/device_types.h"
 #include "rt/vulkan_testing.h"
 
@@ -358,7 +360,7 @@ static void test_loops(void **state) {
                   *overwrite = build_copy(&h, other, flag);
     const program_sequence parts[] = {testing_sequence(&h, 2, (program_thunk *[]){test, count}),
                                       testing_sequence(&h, 4, (program_thunk *[]){keep, add, again, overwrite})};
-    program_thunk *loop = testing_thunk(&h, THUNK_WHILE, 3, (int[]){x, y, z}, 3, (int[]){x, y, z});
+    program_thunk *loop = testing_thunk(&h, THUNK_WHILE, 4, (int[]){x, y, z, flag}, 3, (int[]){x, y, z});
     loop->control = (program_control){flag, true};
     testing_nest(&h, loop, 2, parts);
     program_thunk *steps[] = {testing_step(&h, 0, in, x), build_copy(&h, constant, y), loop, build_copy(&h, x, out)};
@@ -544,6 +546,67 @@ static void test_limits(void **state) {
   testing_end(&h);
 }
 
+// --- without memory
+
+// Which allocation fails; 0: none.
+static int allocations_left;
+
+static void *take_memory(void *user, size_t bytes, size_t alignment) {
+  (void)user;
+  void *memory;
+  const bool fails = allocations_left == 1;
+  if (allocations_left > 0) allocations_left--;
+  if (fails) return NULL;
+  return posix_memalign(&memory, alignment, bytes) == 0 ? memory : NULL;
+}
+
+static void give_memory(void *user, void *memory, size_t bytes, size_t alignment) {
+  (void)user;
+  (void)bytes;
+  (void)alignment;
+  free(memory);
+}
+
+typedef struct guarded_run {
+  testing_program *program;
+  program_sequence entry;
+  int32_t found[COUNT];
+} guarded_run;
+
+static heddle_status run_guarded(void *argument) {
+  guarded_run *r = argument;
+  return run_once(r->program, r->entry, r->found);
+}
+
+// Whichever allocation fails, the device goes back and can be opened again.
+static void test_no_memory(void **state) {
+  (void)state;
+  char folder[] = "vulkan_test.XXXXXX", command[64];
+  assert_non_null(mkdtemp(folder));
+  assert_int_equal(setenv("HEDDLE_CACHE", folder, 1), 0);
+  for (int way = 0; way < 2; way++) {
+    bool goes_on = true;
+    for (int n = 1; goes_on; n++) {
+      testing_program h = testing_start();
+      guarded_run r = {.program = &h, .entry = build(&h, plain, sizeof plain)};
+      fake.has_no_int64 = way == 1;
+      allocations_left = n;
+      heddle_status s = guard_run(run_guarded, NULL, &r);
+      goes_on = allocations_left == 0;
+      allocations_left = 0;
+      const heddle_code wanted = way == 1 ? HEDDLE_DEVICE_FAILED : HEDDLE_OK;
+      if (goes_on && heddle_status_code(s) != wanted) assert_int_equal(heddle_status_code(s), HEDDLE_OUT_OF_MEMORY);
+      if (!goes_on) assert_int_equal(heddle_status_code(s), wanted);
+      heddle_status_free(s);
+      assert_int_equal(fake.live, 0);
+      testing_end(&h);
+    }
+  }
+  snprintf(command, sizeof command, "rm -r %s", folder);
+  assert_int_equal(system(command), 0);
+  assert_int_equal(unsetenv("HEDDLE_CACHE"), 0);
+}
+
 // A child has no device, says so before it touches the memory of its parent's, and frees what it has of it on its own.
 static void test_fork(void **state) {
   (void)state;
@@ -574,6 +637,7 @@ static void test_fork(void **state) {
 }
 
 int main(void) {
+  assert_true(host_choose(&(host_source){take_memory, give_memory, NULL}));
   vulkan_driver_replace(fake_GetInstanceProcAddr);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_run),
@@ -584,6 +648,7 @@ int main(void) {
       cmocka_unit_test(test_recording_again),
       cmocka_unit_test(test_modules),
       cmocka_unit_test(test_limits),
+      cmocka_unit_test(test_no_memory),
       cmocka_unit_test(test_fork),
       cmocka_unit_test(test_failing_calls_with_fences),
       cmocka_unit_test(test_waiting_in_vain),

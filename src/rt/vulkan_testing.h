@@ -71,7 +71,7 @@ static struct {
   fake_work work[2][MOST_WORK];
   int work_count[2];
   int copies;
-  bool has_atomics, has_other_memory, has_no_timelines, is_apart, has_predicates, keeps;
+  bool has_no_int64, has_atomics, has_other_memory, has_no_timelines, is_apart, has_predicates, keeps;
 } fake;
 
 // What a driver still has that is given up: the sanitizer is to find it.
@@ -246,7 +246,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL fake_EnumerateDeviceExtensionProperties(Vk
 
 static VKAPI_ATTR void VKAPI_CALL fake_GetPhysicalDeviceFeatures2(VkPhysicalDevice p, VkPhysicalDeviceFeatures2 *out) {
   (void)p;
-  out->features.shaderInt64 = true;
+  out->features.shaderInt64 = !fake.has_no_int64;
   for (VkBaseOutStructure *s = out->pNext; s; s = s->pNext) {
     if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES)
       ((VkPhysicalDeviceBufferDeviceAddressFeatures *)(void *)s)->bufferDeviceAddress = true;
