@@ -2,16 +2,16 @@
 
 #include "rt/stream_schedule.h"
 
-static void add_sequence(arena *a, const run_context *context, const program_sequence *s, int predicate,
+static void add_sequence(arena *a, const run_context *context, const program_sequence *s, int64_t predicate,
                          device_launch_list *out) {
   for (int i = 0; i < s->count; i++) device_steps_launch(a, context, s->thunks[i], predicate, out);
 }
 
 // The choice reads the control alone: what else its branches touch they say themselves. Returns the first branch's
 // predicate.
-static int add_choice(arena *a, const run_context *context, const program_thunk *t, bool is_pred, int branch_count,
-                      int predicate, device_launch_list *out) {
-  const int branches = context->counts->predicates;
+static int64_t add_choice(arena *a, const run_context *context, const program_thunk *t, bool is_pred, int branch_count,
+                          int64_t predicate, device_launch_list *out) {
+  const int64_t branches = context->counts->predicates;
   context->counts->predicates += branch_count;
   vec_push(a, out,
            ((device_launch){.kind = DEVICE_CHOICE,
@@ -23,9 +23,10 @@ static int add_choice(arena *a, const run_context *context, const program_thunk 
   return branches;
 }
 
-static void add_conditional(arena *a, const run_context *context, const program_thunk *t, int predicate,
+static void add_conditional(arena *a, const run_context *context, const program_thunk *t, int64_t predicate,
                             device_launch_list *out) {
-  const int count = t->sequence_count, first = add_choice(a, context, t, t->control.is_pred, count, predicate, out);
+  const int count = t->sequence_count;
+  const int64_t first = add_choice(a, context, t, t->control.is_pred, count, predicate, out);
   for (int k = 0; k < count; k++) add_sequence(a, context, &t->sequences[k], first + k, out);
 }
 
@@ -34,14 +35,15 @@ static void add_conditional(arena *a, const run_context *context, const program_
 void device_steps_turn(arena *a, const run_context *context, const program_thunk *t, int turns, bool is_first,
                        device_launch_list *out) {
   if (is_first) add_sequence(a, context, &t->sequences[0], 0, out);
-  for (int k = 0, goes_on = 0; k < turns; k++) {
+  int64_t goes_on = 0;
+  for (int k = 0; k < turns; k++) {
     goes_on = add_choice(a, context, t, true, 1, goes_on, out);
     add_sequence(a, context, &t->sequences[1], goes_on, out);
     add_sequence(a, context, &t->sequences[0], goes_on, out);
   }
 }
 
-void device_steps_launch(arena *a, const run_context *context, const program_thunk *t, int predicate,
+void device_steps_launch(arena *a, const run_context *context, const program_thunk *t, int64_t predicate,
                          device_launch_list *out) {
   device_launch made = {
       .kind = t->kind == THUNK_COPY ? DEVICE_COPY : DEVICE_KERNEL, .touches = touched_by(t), .predicate = predicate};

@@ -25,7 +25,7 @@ typedef VEC(device_launch) device_launch_list;
 
 // What a device does for a thunk (stream_schedule_is_for_device), if the predicate is true; branches get predicates of
 // their own, counted in context->counts.
-void device_steps_launch(arena *a, const run_context *context, const program_thunk *t, int predicate,
+void device_steps_launch(arena *a, const run_context *context, const program_thunk *t, int64_t predicate,
                          device_launch_list *out);
 // The same for so many turns of a while (stream_schedule_turns), the first ones or later ones: each is made if all
 // before were and the condition holds. Behind them what controls the while says whether it goes on.

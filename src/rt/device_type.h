@@ -24,9 +24,10 @@ typedef struct device_launch {
   // Of a choice: as program_control says it, among so many branches, the first of which has this predicate and the
   // others the following ones.
   bool is_pred;
-  int branch_count, branches;
+  int branch_count;
+  int64_t branches;
   // What is only done if a choice before has made it true, and not if it was not made; 0 is always true.
-  int predicate;
+  int64_t predicate;
 } device_launch;
 
 // Launches that a stream takes at once.
@@ -48,7 +49,7 @@ typedef struct device_abilities {
 // Of what a run of the program needs so many.
 typedef struct device_counts {
   int batches;
-  int predicates;  // the one that is always true is counted
+  int64_t predicates;  // the one that is always true is counted
 } device_counts;
 
 typedef struct device_type {

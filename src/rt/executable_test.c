@@ -281,6 +281,18 @@ static void spoil_sequences(testing_program *h, program_thunk *t) {
   (void)h;
   t->kind = THUNK_WHILE;
 }
+// A loop on a slice of which it says nothing.
+static void spoil_control(testing_program *h, program_thunk *t) {
+  t->control = (program_control){testing_slice(h, 1, 0, 1), true};
+  t->kind = THUNK_WHILE;
+  testing_nest(h, t, 2, (program_sequence[]){{0}, {0}});
+}
+// A truth chooses among two.
+static void spoil_branches(testing_program *h, program_thunk *t) {
+  t->control = (program_control){0, true};
+  t->kind = THUNK_CONDITIONAL;
+  testing_nest(h, t, 1, (program_sequence[]){{0}});
+}
 static void spoil_target(testing_program *h, program_thunk *t) {
   (void)h;
   t->kind = THUNK_CUSTOM_CALL;
@@ -328,6 +340,8 @@ static void test_programs_that_contradict_themselves(void **state) {
       {spoil_size, HEDDLE_INVALID, "same size"},
       {spoil_kernel, HEDDLE_INVALID, "no such kernel"},
       {spoil_sequences, HEDDLE_INVALID, "sequences"},
+      {spoil_control, HEDDLE_INVALID, "does not say that it reads what controls it"},
+      {spoil_branches, HEDDLE_INVALID, "a wrong number of sequences"},
       {spoil_depth, HEDDLE_UNIMPLEMENTED, "deep"},
       {spoil_target, HEDDLE_INVALID, "no target"},
       {spoil_arenas, HEDDLE_INVALID, "two arenas"},

@@ -248,13 +248,15 @@ static heddle_status check_arrays(const checking *c, const program_thunk *t) {
   return check_fields(p, t);
 }
 
-// How many sequences a kind has; 0: none. A conditional has any number.
+// How many sequences a kind has; 0: none. A conditional by a number has any number.
 static const int sequence_counts[PROGRAM_THUNK_KIND_COUNT] = {
     [THUNK_SEQUENCE] = 1, [THUNK_CALL] = 1, [THUNK_FOR] = 1, [THUNK_WHILE] = 2};
 
-static heddle_status check_control(const program *p, const program_thunk *t) {
-  const bool fits =
-      t->kind == THUNK_CONDITIONAL ? t->sequence_count > 0 : t->sequence_count == sequence_counts[t->kind];
+static heddle_status check_control(const checking *checked, const program_thunk *t) {
+  const program *p = checked->program;
+  const bool fits = t->kind != THUNK_CONDITIONAL ? t->sequence_count == sequence_counts[t->kind]
+                    : t->control.is_pred         ? t->sequence_count == 2
+                                                 : t->sequence_count > 0;
   if (!fits) return wrong(t, "it has a wrong number of sequences");
   if (t->kind == THUNK_FOR && t->trip_count < 0) return wrong(t, "it turns a negative number of times");
   if (t->kind != THUNK_CONDITIONAL && t->kind != THUNK_WHILE) return status_ok();
@@ -262,6 +264,7 @@ static heddle_status check_control(const program *p, const program_thunk *t) {
   const int64_t bytes = t->kind == THUNK_WHILE || c->is_pred ? 1 : 4;
   if (!in_range(c->slice, p->slice_count) || p->slices[c->slice].bytes < bytes)
     return wrong(t, "there is no slice to control it");
+  if (checked->user[c->slice] != checked->thunks) return wrong(t, "it does not say that it reads what controls it");
   return status_ok();
 }
 
@@ -280,7 +283,7 @@ static heddle_status check_thunk(checking *c, const program_thunk *t, int depth)
   TRY(check_slices(c, t));
   if (t->kind == THUNK_KERNEL) TRY(check_kernel(c, t));
   TRY(check_arrays(c, t));
-  TRY(check_control(c->program, t));
+  TRY(check_control(c, t));
   for (int i = 0; i < t->sequence_count; i++) TRY(check_sequence(c, &t->sequences[i], depth + 1));
   return status_ok();
 }

@@ -66,12 +66,9 @@ static int64_t cost_of(const program *p, const program_thunk *t) {
 
 // --- what waits for what
 
-// The host reads what controls a loop or a conditional.
 static bool has_to_wait(const program *p, const program_thunk *later, const program_thunk *earlier) {
   const touched now = touched_by(later), before = touched_by(earlier);
-  const touched control = {.read_count = 1, .reads = &later->control.slice};
-  const bool is_controlled = later->kind == THUNK_WHILE || later->kind == THUNK_CONDITIONAL;
-  return conflicts_between(p, &now, &before) || (is_controlled && conflicts_between(p, &control, &before));
+  return conflicts_between(p, &now, &before);
 }
 
 // Of the thunk at a place of the order; those from `first` on are looked at.

@@ -141,7 +141,7 @@ static heddle_status create_timeline(const vulkan_device *d, VkSemaphore *out) {
   return status_ok();
 }
 
-static heddle_status make_predicates(vulkan_program *v, vulkan_frame *f, int count) {
+static heddle_status make_predicates(vulkan_program *v, vulkan_frame *f, int64_t count) {
   const int64_t bytes = count * (int64_t)sizeof(uint32_t);
   const uint32_t always = 1;
   if (!v->has_predicates) return status_ok();
@@ -336,7 +336,7 @@ static void copy(const vulkan_program *v, const vulkan_frame *f, VkCommandBuffer
   dispatch_own(v, to, has_words ? VULKAN_COPY_WORDS : VULKAN_COPY_BYTES, numbers[2], 3, numbers);
 }
 
-static uint64_t predicate_bytes(int predicate) { return (uint64_t)predicate * sizeof(uint32_t); }
+static uint64_t predicate_bytes(int64_t predicate) { return (uint64_t)predicate * sizeof(uint32_t); }
 
 // Between barriers, since what is chosen is read as a predicate and by other choices.
 static void choose(const vulkan_program *v, const vulkan_frame *f, VkCommandBuffer to, const device_launch *l) {
