@@ -237,29 +237,49 @@ void open_instances_give(open_instances *all, open_instance *instance) {
 
 // --- watching
 
+// What watches the instance, if anything does, once the watch has begun. In a child of fork nobody ends what another
+// thread of its parent was beginning: it begins anew.
+static bool has_begun(open_watch *w, const open_instance *instance, profile **out) {
+  lock_take(&of_all);
+  if (w->process != getpid()) {
+    w->process = getpid();
+    w->starting = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+  }
+  const bool begun = w->watching;
+  *out = w->instance == instance ? w->watching : NULL;
+  lock_give(&of_all);
+  return begun;
+}
+
+static heddle_status begin(open_watch *w, open_instances *all, open_instance *instance) {
+  profile *made;
+  TRY(profile_start(instance->callable.program, instance->callable.executable, &w->options, &made));
+  lock_take(&of_all);
+  w->watching = made;
+  w->all = all;
+  w->instance = instance;
+  instance->users++;
+  lock_give(&of_all);
+  return status_ok();
+}
+
 // What watches a run on the instance, if the watch is for its sizes. Every run comes through here before it starts, so
 // that no other one goes on where the first of them begins to be watched; runs of other programs go on while this one's
 // watch begins, which may measure the machine.
 static heddle_status follow(open_watch *w, open_instances *all, open_instance *instance, profile **out) {
   heddle_status s = status_ok();
+  if (has_begun(w, instance, out)) return s;
   pthread_mutex_lock(&w->starting);
-  if (!w->watching) {
-    s = profile_start(instance->callable.program, instance->callable.executable, &w->options, &w->watching);
-    if (status_is_ok(s)) {
-      w->all = all;
-      w->instance = instance;
-      lock_take(&of_all);
-      instance->users++;
-      lock_give(&of_all);
-    }
+  if (!has_begun(w, instance, out)) {
+    s = begin(w, all, instance);
+    *out = w->watching;
   }
-  if (w->instance == instance) *out = w->watching;
   pthread_mutex_unlock(&w->starting);
   return s;
 }
 
 void open_watch_begin(open_watch *w, const profile_options *options) {
-  *w = (open_watch){.options = *options};
+  *w = (open_watch){.options = *options, .process = getpid()};
   pthread_mutex_init(&w->starting, NULL);
 }
 

@@ -4,6 +4,7 @@
 #define HEDDLE_RT_OPEN_INSTANCES_H_
 
 #include <pthread.h>
+#include <sys/types.h>
 
 #include "rt/program_handle.h"
 
@@ -46,6 +47,7 @@ void open_instances_give(open_instances *all, open_instance *instance);
 // until the watch ends.
 typedef struct open_watch {
   profile_options options;
+  pid_t process;             // of which a thread begins it
   pthread_mutex_t starting;  // while the first run begins to be watched
   // Null before the first run.
   open_instances *all;

@@ -3,7 +3,9 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/testing.h"
 #include "prog/program_sizes.h"
@@ -185,12 +187,54 @@ static void test_at_once(void **state) {
   open_instances_destroy(all);
 }
 
+// Of open sizes, with nothing to do.
+static const program idle = {
+    .name = "idle",
+    .device_count = 1,
+    .parameter_count = 1,
+    .parameters = parameters,
+    .sizes = {.symbol_count = 1, .degree = 1, .symbols = symbols, .number_count = 1, .numbers = numbers}};
+
+static heddle_status run_watched(open_instances *all, open_watch *w) {
+  const int64_t size = 7, *const input_dims[] = {&size};
+  const float x[7] = {0};
+  const void *const inputs[] = {x};
+  void *const outputs[1] = {NULL};
+  const heddle_program of = {.is_direct = true, .watch = w};
+  return open_instances_run(all, &of, input_dims, (const void *const *const[]){inputs}, (void *const *const[]){outputs},
+                            NULL);
+}
+
+// A child of fork watches for itself what another thread of its parent was about to watch.
+static void test_fork(void **state) {
+  (void)state;
+  buffer_cache *buffers = buffer_cache_create();
+  open_instances *all = open_instances_create(&(open_instances_source){.program = &idle, .buffers = buffers});
+  assert_non_null(all);
+  open_watch w;
+  open_watch_begin(&w, &(profile_options){.no_limits = true});
+  pthread_mutex_lock(&w.starting);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    const heddle_status s = run_watched(all, &w);
+    _exit(heddle_status_code(s) == HEDDLE_OK && w.watching ? 0 : 1);
+  }
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+  pthread_mutex_unlock(&w.starting);
+  assert_int_equal(heddle_status_code(run_watched(all, &w)), HEDDLE_OK);
+  assert_non_null(w.watching);
+  open_watch_end(&w);
+  open_instances_destroy(all);
+  buffer_cache_destroy(buffers);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_bound),
-      cmocka_unit_test(test_all_in_use),
-      cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_at_once),
+      cmocka_unit_test(test_bound),   cmocka_unit_test(test_all_in_use), cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_at_once), cmocka_unit_test(test_fork),
   };
   return cmocka_run_group_tests_name("rt/open_instances", tests, NULL, NULL);
 }
