@@ -3,6 +3,8 @@
 
 #include "base/int64.h"
 #include "supertile/tile_carry.h"
+#include "supertile/tile_estimate.h"
+#include "supertile/tile_in_place.h"
 #include "supertile/tile_outputs.h"
 #include "supertile/tile_sum.h"
 
@@ -30,10 +32,6 @@ instruction *tile_choice_bottom(instruction *i) {
   return update;  // what it writes lies where it is
 }
 
-static const shape *array_of(const instruction *i) {
-  return shape_is_tuple(i->shape) ? i->shape->elements[0] : i->shape;
-}
-
 static bool fits(const tile_budget *b, const tile_group *g) {
   return g->needed_bytes <= b->needed && g->touched_bytes <= b->touched;
 }
@@ -58,7 +56,8 @@ static bool grow_apart(const probe *p, int64_t tile, tile_group *g) {
   s->arena = s->maps->scratch = scratch;
   bool grown = tile_group_grow(s, p->bottom, p->dim, tile, p->most_stored, g);
   grown = grown && (!s->with || tile_choice_is_member(g, s->with));
-  if (grown) tile_group_estimate(s, g, p->budget->across);
+  if (grown) g->taken_over = tile_in_place_find(s, g);
+  if (grown) tile_estimate_group(s, g, p->budget->across);
   s->arena = lasting;
   s->maps->scratch = NULL;
   if (grown) *g = tile_group_copy(lasting, g);
@@ -123,7 +122,7 @@ static bool largest_tile(const probe *p, tile_group *best) {
 
 // What a turn costs beside its work, and how much dearer short runs of memory are.
 static double cost_of(const tile_group *g) {
-  const shape *s = array_of(g->bottom);
+  const shape *s = tile_group_array(g->bottom);
   double cost = g->repeated + 0.002 * (double)g->turns;
   if (g->dim == s->rank - 1 && s->rank > 1) cost *= g->tile < 16 ? 2 : g->tile < 64 ? 1.2 : 1.05;
   return cost;
@@ -173,7 +172,7 @@ static bool choose_dim(const probe *p, tile_group *best) {
 // The size of tile along the probe's dim that leaves least to a loop in the loop, or the largest that leaves room for
 // it.
 static void choose_outer_size(const probe *p, int64_t *least, tile_group *out) {
-  const int64_t size = array_of(p->bottom)->dims[p->dim];
+  const int64_t size = tile_group_array(p->bottom)->dims[p->dim];
   for (int64_t tile = (size + 1) / 2; tile > 0 && size > 1; tile /= 2) {
     tile_group g;
     try_tile(p, tile, &g);
@@ -191,14 +190,14 @@ static bool choose_outer(tile_search *s, instruction *bottom, const tile_budget 
   probe p = {.search = s, .bottom = bottom, .budget = budget, .most_stored = MOST_STORED};
   for (int manner = 0; manner < 2 && (manner == 0 || least > budget->needed); manner++) {
     s->may_carry = manner == 0;
-    for (p.dim = 0; p.dim < array_of(bottom)->rank; p.dim++) choose_outer_size(&p, &least, out);
+    for (p.dim = 0; p.dim < tile_group_array(bottom)->rank; p.dim++) choose_outer_size(&p, &least, out);
   }
   s->may_carry = false;
   return least < INT64_MAX && least <= budget->needed;
 }
 
 static bool choose_fitting(tile_search *s, instruction *bottom, const tile_budget *budget, tile_group *out) {
-  const int rank = array_of(bottom)->rank, dims = tile_group_dims(bottom, s->exact);
+  const int rank = tile_group_array(bottom)->rank, dims = tile_group_dims(bottom, s->exact);
   bool any = false;
   for (int d = 0; d < dims && (d < rank || !any); d++) {
     const probe p = {.search = s, .bottom = bottom, .budget = budget, .dim = d};
@@ -339,7 +338,7 @@ bool tile_choice_find_with(tile_search *s, instruction *bottom, const instructio
 }
 
 void tile_choice_print(text *out, const fuse_groups *groups, const tile_group *g) {
-  const int rank = array_of(g->bottom)->rank;
+  const int rank = tile_group_array(g->bottom)->rank;
   const int64_t turns = g->inside.last - g->inside.first + 1;
   text_printf(out, STR_FMT ": %s %d of %lld in tiles of %lld, %lld turns", STR_ARG(g->bottom->name),
               g->is_sum ? "summed dim" : "dim", g->is_sum ? g->dim - rank : g->dim,
@@ -349,14 +348,14 @@ void tile_choice_print(text *out, const fuse_groups *groups, const tile_group *g
   text_printf(out, "; a turn takes %lld bytes, with what lives %lld", (long long)g->operation_bytes,
               (long long)g->needed_bytes);
   if (g->repeated > 1.0001) text_printf(out, "; %.2f times the work", g->repeated);
-  const bool is_float = dtype_is_float(array_of(g->bottom)->dtype);
+  const bool is_float = dtype_is_float(tile_group_array(g->bottom)->dtype);
   if (g->taken_over) text_printf(out, "; in place of " STR_FMT, STR_ARG(g->taken_over->name));
   if (g->is_sum && is_float && tile_sum_combiner(g->bottom) != HLO_OPCODE_COUNT)
     text_puts(out, "; sums in another order");
   text_puts(out, "\n");
   for (int k = 1; k < g->outputs.size; k++) {
     const tile_output *o = &g->outputs.data[k];
-    const shape *array = array_of(o->instruction);
+    const shape *array = tile_group_array(o->instruction);
     text_printf(out, "  and " STR_FMT ": %s %d", STR_ARG(o->instruction->name), o->is_sum ? "summed dim" : "dim",
                 o->is_sum ? o->dim - array->rank : o->dim);
     text_puts(out, o->is_sum && dtype_is_float(array->dtype) && tile_sum_combiner(o->instruction) != HLO_OPCODE_COUNT

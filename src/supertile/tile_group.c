@@ -2,15 +2,10 @@
 // tile that is tried: which producers can join depends on it.
 #include "supertile/tile_group.h"
 
-#include "base/int64.h"
-#include "supertile/region_batches.h"
 #include "supertile/tile_carry.h"
 #include "supertile/tile_sum.h"
 
-// What a loop takes beside arrays: the turn, its condition, places.
-enum { LOOP_BYTES = 16 };
-
-enum { MOST_MEMBERS = 50000, MOST_BORDERS = 8, MOST_AHEAD = 16, MOST_BEHIND = 64 };
+enum { MOST_MEMBERS = 50000, MOST_BORDERS = 8, MOST_AHEAD = 16 };
 
 void tile_search_number(tile_search *s, const computation *c) {
   instruction_list order = {0};
@@ -20,30 +15,22 @@ void tile_search_number(tile_search *s, const computation *c) {
   heddle_status_free(status);
 }
 
-static int order_of(const tile_search *s, const instruction *i) {
+int tile_search_order(const tile_search *s, const instruction *i) {
   return (int)(intptr_t)ptr_map_get(&s->orders, i) - 1;
 }
 
-static const shape *array_of(const instruction *i) {
+const shape *tile_group_array(const instruction *i) {
   return shape_is_tuple(i->shape) ? i->shape->elements[0] : i->shape;
-}
-
-static int64_t region_bytes(const instruction *i, const region *r) {
-  int64_t bits = 0;
-  if (shape_is_tuple(i->shape))
-    for (int k = 0; k < i->shape->tuple_size; k++) bits += dtypes[i->shape->elements[k]->dtype].bits;
-  else bits = dtypes[i->shape->dtype].bits;
-  return (region_elements(r) * bits + 7) / 8;
 }
 
 // --- dims that are summed over
 
 int tile_group_dims(const instruction *bottom, bool exact) {
-  return array_of(bottom)->rank + tile_sum_dims(bottom, exact);
+  return tile_group_array(bottom)->rank + tile_sum_dims(bottom, exact);
 }
 
 int64_t tile_group_dim_size(const instruction *bottom, int dim) {
-  const shape *s = array_of(bottom);
+  const shape *s = tile_group_array(bottom);
   return dim < s->rank ? s->dims[dim] : tile_sum_dim_size(bottom, dim - s->rank);
 }
 
@@ -60,6 +47,11 @@ bool tile_group_goes_on(const tile_group *g, const instruction *i, int operand) 
   return o && o->is_sum && tile_sum_goes_on(i, operand);
 }
 
+bool tile_group_is_given(const tile_group *g, const instruction *i, int operand) {
+  const instruction *x = i->operands[operand];
+  return (x->opcode == HLO_CONSTANT && shape_is_scalar(x->shape)) || tile_group_goes_on(g, i, operand);
+}
+
 // Says which tile is meant by what follows: `base + step * turn` and `size` along the dims that are cut.
 static void set_place(tile_group *g, region_dim place) {
   for (int k = 0; k < g->outputs.size; k++) g->outputs.data[k].summed = place;
@@ -67,7 +59,7 @@ static void set_place(tile_group *g, region_dim place) {
 
 // Of an output that sums it is the whole.
 static region output_region(arena *a, const tile_output *o, region_dim place) {
-  region r = region_whole(a, array_of(o->instruction));
+  region r = region_whole(a, tile_group_array(o->instruction));
   if (!o->is_sum) r.dims[o->dim] = place;
   return r;
 }
@@ -77,7 +69,7 @@ region_answer tile_group_operand(tile_search *s, const tile_group *g, const tile
   const instruction *i = m->instruction;
   const region_answer answer = region_of_operand(s->maps, i, &m->computed, turns, operand, in);
   const tile_output *o = tile_group_output(g, i);
-  const int cut = o && o->is_sum ? tile_sum_dim(i, operand, o->dim - array_of(i)->rank) : -1;
+  const int cut = o && o->is_sum ? tile_sum_dim(i, operand, o->dim - tile_group_array(i)->rank) : -1;
   if (answer == REGION_FOUND && cut >= 0) in->dims[cut] = o->summed;
   return answer;
 }
@@ -134,7 +126,7 @@ static bool move_together(const region *l, const region *r) {
 // Whether one box for both holds little that nobody needs. What is needed early and late is kept in between.
 static bool belong_together(const growth *g, const instruction *i, const region *l, const region *r, region *both) {
   *both = region_copy(g->search->arena, l);
-  region_add(both, r, array_of(i));
+  region_add(both, r, tile_group_array(i));
   if (g->search->may_carry && is_stored(g, i) && move_together(l, r)) return true;
   return (double)region_elements(both) <= 1.25 * (double)(region_elements(l) + region_elements(r));
 }
@@ -148,12 +140,10 @@ static int ask_for(growth *g, instruction *i, const region *r) {
     p->region = both;
     return g->waiting.data[k];
   }
-  vec_push(a, &g->asked, ((pending){i, order_of(g->search, i), region_copy(a, r), false, -1}));
+  vec_push(a, &g->asked, ((pending){i, tile_search_order(g->search, i), region_copy(a, r), false, -1}));
   vec_push(a, &g->waiting, g->asked.size - 1);
   return g->asked.size - 1;
 }
-
-static bool is_scalar_constant(const instruction *i) { return i->opcode == HLO_CONSTANT && shape_is_scalar(i->shape); }
 
 static bool may_carry(const tile_group *g, const tile_member *m) {
   return g->may_carry && m->is_stored && !tile_group_output(g, m->instruction);
@@ -179,10 +169,8 @@ static region_answer join(growth *g, int number, region_turns turns) {
   if (m.is_stored && !tile_group_output(g->group, i)) g->group->stored_count++;
   g->asked.data[number].member = g->group->members.size;
   ptr_map_put(s->arena, &g->members, i, i);
-  for (int k = 0; k < i->operand_count; k++) {
-    const bool is_given = is_scalar_constant(i->operands[k]) || tile_group_goes_on(g->group, i, k);
-    m.operands[k] = is_given ? -1 : ask_for(g, i->operands[k], &operands[k]);
-  }
+  for (int k = 0; k < i->operand_count; k++)
+    m.operands[k] = tile_group_is_given(g->group, i, k) ? -1 : ask_for(g, i->operands[k], &operands[k]);
   vec_push(s->arena, &g->group->members, m);
   return REGION_FOUND;
 }
@@ -243,7 +231,7 @@ static int *ask_for_outputs(growth *g, region_dim place) {
 static bool externals_need_outputs(const tile_search *s, const tile_group *g) {
   int least = INT32_MAX;
   for (int k = 0; k < g->outputs.size; k++) {
-    const int order = order_of(s, g->outputs.data[k].instruction);
+    const int order = tile_search_order(s, g->outputs.data[k].instruction);
     if (order < least) least = order;
   }
   instruction_list work = {0};
@@ -251,7 +239,7 @@ static bool externals_need_outputs(const tile_search *s, const tile_group *g) {
   for (int k = 0; k < g->externals.size; k++) vec_push(s->arena, &work, g->externals.data[k]);
   for (int w = 0; w < work.size; w++) {
     instruction *i = work.data[w];
-    if (order_of(s, i) < least || ptr_map_has(&seen, i)) continue;
+    if (tile_search_order(s, i) < least || ptr_map_has(&seen, i)) continue;
     if (tile_group_output(g, i)) return true;
     ptr_map_put(s->arena, &seen, i, i);
     for (int k = 0; k < i->operand_count; k++) vec_push(s->arena, &work, i->operands[k]);
@@ -308,7 +296,7 @@ static region_answer add_operand(tile_search *s, tile_group *g, const region_dim
   tile_member *of = &g->members.data[number];
   if (place->step == 0 && of->carry_dim >= 0)
     return tile_carry_has(s->arena, of, place->base / g->tile, &in) ? REGION_FOUND : REGION_UNKNOWN;
-  if (is_known[number]) region_add(&of->region, &in, array_of(of->instruction));
+  if (is_known[number]) region_add(&of->region, &in, tile_group_array(of->instruction));
   else of->region = region_copy(s->arena, &in);
   is_known[number] = true;
   return REGION_FOUND;
@@ -370,84 +358,6 @@ static int64_t first_inside(growth *g, int64_t from, int step, region_answer *an
   return -1;
 }
 
-// --- in place
-
-// What the externals are computed from, as far back as `from`.
-static void find_ancestors(const tile_search *s, const tile_group *g, const instruction *from, ptr_map *out) {
-  instruction_list work = {0};
-  for (int k = 0; k < g->externals.size; k++) vec_push(s->arena, &work, g->externals.data[k]);
-  for (int w = 0; w < work.size; w++) {
-    instruction *i = work.data[w];
-    if (order_of(s, i) <= order_of(s, from) || ptr_map_has(out, i)) continue;
-    ptr_map_put(s->arena, out, i, i);
-    for (int k = 0; k < i->operand_count; k++) vec_push(s->arena, &work, i->operands[k]);
-  }
-}
-
-static bool is_among(const ptr_map *set, const tile_search *s, const instruction *i) {
-  return ptr_map_has(set, i) || ptr_map_has(&s->dead, i);
-}
-
-// Whether somebody outside reads what the instruction has computed there. `gone` are members that only the loop
-// computes.
-static bool is_read_outside(const tile_search *s, const ptr_map *gone, const instruction *i) {
-  for (int u = 0; u < i->users.size; u++)
-    if (!is_among(gone, s, i->users.data[u])) return true;
-  return i == i->parent->root || i->control_predecessors.size > 0;
-}
-
-// Whether nobody reads the array behind the loop: those whose steps give what the loop reads run before it.
-static bool is_last_read(const tile_search *s, const tile_group *g, const ptr_map *gone, const instruction *array) {
-  ptr_map ancestors = {0};
-  if (!is_read_outside(s, gone, array)) return true;
-  find_ancestors(s, g, array, &ancestors);
-  for (int u = 0; u < array->users.size; u++) {
-    const instruction *user = array->users.data[u];
-    const bool runs_before = ptr_map_has(&ancestors, user) && plan_steps_of(s->steps, user);
-    if (!runs_before && !is_among(gone, s, user)) return false;
-  }
-  return array != array->parent->root && array->control_predecessors.size == 0;
-}
-
-// Whether each turn reads of the array what it then writes of the bottom, and nothing else.
-static bool is_read_where_written(tile_search *s, const tile_group *g, const instruction *array) {
-  const region *written = &g->members.data[g->outputs.data[0].member].region;
-  for (int k = 0; k < g->members.size; k++) {
-    const tile_member *m = &g->members.data[k];
-    for (int o = 0; o < m->instruction->operand_count; o++) {
-      region in;
-      if (m->instruction->operands[o] != array) continue;
-      if (m->operands[o] >= 0 || tile_group_operand(s, g, m, g->inside, o, &in) != REGION_FOUND) return false;
-      if (!region_equal(&in, written)) return false;
-    }
-  }
-  return true;
-}
-
-// A donated parameter's memory is that of one result.
-static bool may_be_written(const tile_search *s, const instruction *i, const instruction *result) {
-  if (i->opcode == HLO_PARAMETER) return ptr_map_get(&s->donated, i) == result;
-  const bool is_name = i->opcode == HLO_GET_TUPLE_ELEMENT && i->operands[0]->opcode == HLO_PARAMETER;
-  return i->opcode != HLO_CONSTANT && i->opcode != HLO_BITCAST && !is_name && plan_steps_is_temporary(s->steps, i);
-}
-
-// A residual that nobody reads behind the loop is overwritten tile by tile.
-static void take_over(tile_search *s, tile_group *g) {
-  const instruction *bottom = g->bottom;
-  ptr_map gone = {0};
-  if (g->outputs.size > 1 || g->is_sum || !shape_is_array(bottom->shape)) return;
-  for (int k = 0; k < g->members.size; k++) {
-    instruction *i = g->members.data[k].instruction;
-    if (i == bottom || !is_read_outside(s, &gone, i)) ptr_map_put(s->arena, &gone, i, g);
-  }
-  for (int k = 0; k < g->externals.size && !g->taken_over; k++) {
-    instruction *x = g->externals.data[k];
-    if (!shape_is_array(x->shape) || x->shape->dtype != bottom->shape->dtype) continue;
-    if (!shape_same_dims(x->shape, bottom->shape) || !may_be_written(s, x, bottom)) continue;
-    if (is_read_where_written(s, g, x) && is_last_read(s, g, &gone, x)) g->taken_over = x;
-  }
-}
-
 static bool has_sum(const tile_group *g) {
   for (int k = 0; k < g->outputs.size; k++)
     if (g->outputs.data[k].is_sum) return true;
@@ -459,7 +369,7 @@ static void set_outputs(tile_search *s, tile_group *g) {
   for (int k = 0; k < s->further.size; k++) vec_push(s->arena, &g->outputs, s->further.data[k]);
   for (int k = 0; k < g->outputs.size; k++) {
     tile_output *o = &g->outputs.data[k];
-    o->is_sum = o->dim >= array_of(o->instruction)->rank;
+    o->is_sum = o->dim >= tile_group_array(o->instruction)->rank;
   }
   g->is_sum = g->outputs.data[0].is_sum;
 }
@@ -491,9 +401,7 @@ static bool grow_tiles(tile_search *s, instruction *bottom, int dim, int64_t til
   if (answer != REGION_FOUND || (has_sum(out) && out->inside.first == 0)) return false;
   out->first_turn = tile_carry_first_turn(out);
   if (out->first_turn < -MOST_AHEAD || !has_border_tiles(s, out)) return false;
-  if (tile_group_regions(s, out) != REGION_FOUND) return false;
-  take_over(s, out);
-  return true;
+  return tile_group_regions(s, out) == REGION_FOUND;
 }
 
 // Where an operation does not allow tiles of that size, it stays outside, or there is no group.
@@ -525,282 +433,4 @@ tile_group tile_group_copy(arena *a, const tile_group *g) {
     copy.members.data[k] = m;
   }
   return copy;
-}
-
-// --- estimates
-
-// Operations of one element, roughly.
-static double element_work(const instruction *i) {
-  if (i->opcode == HLO_DOT) {
-    const int_list k = i->attributes->lhs_contracting_dims;
-    double depth = 1;
-    for (int d = 0; d < k.size; d++) depth *= (double)i->operands[0]->shape->dims[k.data[d]];
-    return depth;
-  }
-  if (i->opcode == HLO_CONVOLUTION) {
-    const shape *kernel = i->operands[1]->shape;
-    return (double)shape_element_count(kernel) / (double)kernel->dims[i->attributes->dim_labels.kernel_output_feature];
-  }
-  if (i->opcode == HLO_REDUCE && shape_element_count(array_of(i)) > 0)
-    return (double)shape_element_count(i->operands[0]->shape) / (double)shape_element_count(array_of(i));
-  return 1;
-}
-
-// A library takes whole arrays: what it reads of one is copied for it.
-static bool is_library(const instruction *i) {
-  return i->opcode == HLO_DOT || i->opcode == HLO_CONVOLUTION || region_batches_has(i);
-}
-
-// What a step reads of an array outside.
-typedef struct read_part {
-  const instruction *array;
-  region region;
-  int step;
-  int next;  // of the same array, plus one; 0: none
-} read_part;
-
-// What one step takes beside the members' tiles. A library's slices are copied one after the other in front of it.
-typedef struct step_bytes {
-  int64_t resident;       // read where it lies, and not counted as whole
-  int64_t read;           // read where it lies, whether counted as whole or not
-  int64_t copied;         // copies that the library reads
-  int64_t largest_slice;  // of what such copies are made of, where that is resident
-} step_bytes;
-
-typedef struct estimate {
-  tile_search *search;
-  tile_group *group;
-  int *reader;         // by member: the earliest in the list, so the last that runs, of the steps that read it
-  step_bytes *beside;  // by member that is a step
-  VEC(read_part) parts;
-  ptr_map last_parts;  // array: number of its last part, plus one
-} estimate;
-
-static bool is_step(const tile_group *g, int member) {
-  const tile_member *m = &g->members.data[member];
-  return m->is_stored || tile_group_output(g, m->instruction);
-}
-
-// The step that computes the member.
-static int step_of(const estimate *e, int member) { return is_step(e->group, member) ? member : e->reader[member]; }
-
-static void find_readers(estimate *e) {
-  tile_group *g = e->group;
-  for (int k = 0; k < g->members.size; k++) e->reader[k] = g->members.size;
-  for (int k = 0; k < g->members.size; k++) {
-    const tile_member *m = &g->members.data[k];
-    for (int o = 0; o < m->instruction->operand_count; o++) {
-      const int of = m->operands[o];
-      if (of >= 0 && step_of(e, k) < e->reader[of]) e->reader[of] = step_of(e, k);
-    }
-  }
-}
-
-// A part that several members within one step read is read once.
-static bool is_known_part(estimate *e, const instruction *array, const region *r, int step) {
-  const int last = (int)(intptr_t)ptr_map_get(&e->last_parts, array);
-  for (int k = last; k > 0; k = e->parts.data[k - 1].next) {
-    const read_part *known = &e->parts.data[k - 1];
-    if (known->step == step && region_equal(&known->region, r)) return true;
-  }
-  vec_push(e->search->arena, &e->parts, ((read_part){array, *r, step, last}));
-  ptr_map_put(e->search->arena, &e->last_parts, array,
-              (void *)(intptr_t)e->parts.size);  // NOLINT(performance-no-int-to-ptr)
-  return false;
-}
-
-static void add_external_part(estimate *e, int member, int operand) {
-  const tile_member *m = &e->group->members.data[member];
-  const instruction *i = m->instruction;
-  const instruction *x = i->opcode == HLO_GET_TUPLE_ELEMENT ? i : i->operands[operand];
-  region in;
-  if (m->operands[operand] >= 0 || is_scalar_constant(x) || tile_group_goes_on(e->group, i, operand)) return;
-  if (tile_group_operand(e->search, e->group, m, e->group->inside, operand, &in) != REGION_FOUND) return;
-  const int step = step_of(e, member);
-  const bool is_picked = region_is_picked(i, &m->region, operand);
-  if (is_known_part(e, x, is_picked ? &m->region : &in, step)) return;
-  int64_t bytes = region_bytes(x, &in);
-  if (is_picked) bytes = int64_min(bytes, region_bytes(i, &m->region));
-  const int64_t resident = plan_steps_is_temporary(e->search->steps, x) ? 0 : bytes;
-  step_bytes *beside = &e->beside[step];
-  if (is_library(i) && !region_is_whole(&in, array_of(x))) {
-    beside->copied += bytes;
-    if (resident > beside->largest_slice) beside->largest_slice = resident;
-  } else {
-    beside->resident += resident;
-    beside->read += bytes;
-  }
-}
-
-// A library takes a part of another member's tile as a copy.
-static void add_member_part(estimate *e, int member, int operand) {
-  const tile_member *m = &e->group->members.data[member];
-  region in;
-  if (m->operands[operand] < 0 || !is_library(m->instruction)) return;
-  if (tile_group_operand(e->search, e->group, m, e->group->inside, operand, &in) != REGION_FOUND) return;
-  const tile_member *of = &e->group->members.data[m->operands[operand]];
-  if (!region_equal(&in, &of->region)) e->beside[step_of(e, member)].copied += region_bytes(of->instruction, &in);
-}
-
-static void add_operands(estimate *e) {
-  for (int k = 0; k < e->group->members.size; k++) {
-    for (int o = 0; o < e->group->members.data[k].instruction->operand_count; o++) {
-      add_external_part(e, k, o);
-      add_member_part(e, k, o);
-    }
-  }
-}
-
-static int64_t whole_bytes(const instruction *i) {
-  int64_t bytes = 0;
-  if (shape_is_array(i->shape)) return kernel_buffer_bytes(i->shape);
-  for (int k = 0; k < i->shape->tuple_size; k++) bytes += kernel_buffer_bytes(i->shape->elements[k]);
-  return bytes;
-}
-
-static void raise(int64_t *most, int64_t bytes) {
-  if (bytes > *most) *most = bytes;
-}
-
-// What an output's step takes of its result. A library, and a sum that goes on, write a tile of their own, which is
-// then written to its place; so does a step whose tile others read. `behind` is what lives on then.
-static void walk_result(const estimate *e, const tile_output *o, int64_t behind, int64_t *live, int64_t *touched) {
-  tile_group *g = e->group;
-  const int64_t out = region_bytes(o->instruction, &g->members.data[o->member].region);
-  const int64_t written = plan_steps_is_temporary(e->search->steps, o->instruction) ? 0 : out;
-  const bool is_read = e->reader[o->member] < g->members.size;
-  const bool is_sum = o->is_sum && tile_sum_combiner(o->instruction) != HLO_OPCODE_COUNT;
-  if (is_library(o->instruction) || is_sum || is_read) {
-    raise(&g->operation_bytes, behind + out + written);
-    raise(&g->least_bytes, behind + out + written);
-    raise(&g->touched_bytes, 2 * out);
-    *live += out;
-  } else {
-    *live += written;
-  }
-  *touched += out;
-}
-
-// What a producer's step takes of its tile. A library writes new rows alone, which then join those that were kept.
-static void walk_tile(tile_group *g, const tile_member *m, int64_t behind, int64_t *live, int64_t *touched) {
-  const int64_t all = region_bytes(m->instruction, &m->region);
-  if (m->carry_dim >= 0 && is_library(m->instruction)) {
-    const int64_t made = region_bytes(m->instruction, &m->computed);
-    raise(&g->operation_bytes, behind + made + all);
-    raise(&g->least_bytes, behind + made + all);
-    raise(&g->touched_bytes, 2 * all);
-    *live += made;
-    *touched += made;
-    return;
-  }
-  *live += all;
-  *touched += all + (m->carry_dim >= 0 ? all - region_bytes(m->instruction, &m->computed) : 0);
-}
-
-// Most of all steps: tiles that live, and what is read and written of other arrays.
-static void walk_steps(estimate *e) {
-  tile_group *g = e->group;
-  g->operation_bytes = g->touched_bytes = g->least_bytes = 0;
-  for (int k = g->members.size; k-- > 0;) {
-    if (!is_step(g, k)) continue;
-    const step_bytes *beside = &e->beside[k];
-    int64_t live = 0, touched = 0, behind = 0;
-    for (int m = k + 1; m < g->members.size; m++) {
-      if (!is_step(g, m) || e->reader[m] > k) continue;
-      const int64_t bytes = region_bytes(g->members.data[m].instruction, &g->members.data[m].region);
-      live += bytes;
-      if (e->reader[m] == k) touched += bytes;
-      else behind += bytes;
-    }
-    raise(&g->operation_bytes, live + beside->copied + beside->largest_slice);
-    raise(&g->touched_bytes, beside->copied > 0 ? beside->largest_slice * 2 : 0);
-    const tile_output *o = tile_group_output(g, g->members.data[k].instruction);
-    if (o && o->member == k) {
-      walk_result(e, o, behind, &live, &touched);
-    } else {
-      walk_tile(g, &g->members.data[k], behind, &live, &touched);
-    }
-    raise(&g->least_bytes, live);
-    raise(&g->operation_bytes, live + beside->copied + beside->resident);
-    raise(&g->touched_bytes, touched + beside->copied + beside->read);
-  }
-}
-
-static void count_work(tile_group *g) {
-  double whole = 0, tiled = 0;
-  const double turns = (double)tile_group_dim_size(g->bottom, g->dim) / (double)g->tile;
-  for (int k = 0; k < g->members.size; k++) {
-    const instruction *i = g->members.data[k].instruction;
-    const double work = element_work(i);
-    const double once = work * (double)shape_element_count(array_of(i));
-    whole += once;
-    tiled += g->members.data[k].is_repeated ? once : 0;  // what is outside stays
-    const double elements = (double)region_elements(&g->members.data[k].computed);
-    const tile_output *o = tile_group_output(g, i);
-    tiled += work * elements * (o && o->is_sum ? 1 : turns);
-  }
-  g->more_work = tiled - whole;
-  g->repeated = whole > 0 && tiled > whole ? tiled / whole : 1;
-}
-
-// What no step stores, the loop reads as an array that is made for it; turns beside the loop compute their parts of it
-// themselves, so that what it is made of lives on.
-static int64_t bytes_behind(const tile_search *s, const instruction *x) {
-  int64_t bytes = 0;
-  instruction_list work = {0};
-  ptr_map seen = {0};
-  vec_push(s->arena, &work, (instruction *)x);
-  for (int w = 0; w < work.size && w < MOST_BEHIND; w++) {
-    instruction *i = work.data[w];
-    const bool is_given = i->opcode == HLO_PARAMETER || i->opcode == HLO_CONSTANT || i->opcode == HLO_GET_TUPLE_ELEMENT;
-    if (is_given || ptr_map_has(&seen, i)) continue;
-    ptr_map_put(s->arena, &seen, i, i);
-    if (!plan_steps_stored(s->steps, i))
-      for (int k = 0; k < i->operand_count; k++) vec_push(s->arena, &work, i->operands[k]);
-    else if (w > 0 && plan_steps_is_temporary(s->steps, i)) bytes += whole_bytes(i);
-  }
-  return bytes;
-}
-
-// Whether turns stand beside the loop, in front of it or behind it.
-static bool has_lone_turns(const tile_group *g) {
-  return g->first_turn < g->inside.first || g->inside.last < g->turns - 1 || g->remainder > 0;
-}
-
-// Arrays outside that live all the while.
-static int64_t externals_bytes(const tile_search *s, const tile_group *g) {
-  int64_t bytes = 0;
-  for (int k = 0; k < g->externals.size; k++) {
-    const instruction *x = g->externals.data[k];
-    if (!plan_steps_is_temporary(s->steps, x) || x == g->taken_over) continue;
-    const instruction *made = x;
-    while (made->opcode == HLO_BITCAST) made = made->operands[0];
-    bytes += whole_bytes(x);
-    if (!plan_steps_stored(s->steps, made) && has_lone_turns(g)) bytes += bytes_behind(s, made);
-  }
-  return bytes;
-}
-
-void tile_group_estimate(tile_search *s, tile_group *g, int64_t across) {
-  const int count = g->members.size;
-  estimate e = {.search = s,
-                .group = g,
-                .reader = arena_array(s->arena, int, count),
-                .beside = arena_array(s->arena, step_bytes, count + 1)};
-  find_readers(&e);
-  add_operands(&e);
-  walk_steps(&e);
-  count_work(g);
-  int64_t whole = across + LOOP_BYTES + externals_bytes(s, g);
-  for (int k = 0; k < g->outputs.size; k++) {
-    const instruction *x = g->outputs.data[k].instruction;
-    if (plan_steps_is_temporary(s->steps, x)) whole += whole_bytes(x);
-  }
-  for (int k = 0; k < count; k++) {
-    if (g->members.data[k].carry_dim < 0) continue;
-    const region kept = tile_carry_kept(s->arena, &g->members.data[k]);
-    whole += region_bytes(g->members.data[k].instruction, &kept);
-  }
-  g->needed_bytes = whole + g->operation_bytes;
-  g->least_bytes += whole;
 }

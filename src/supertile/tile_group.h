@@ -1,5 +1,4 @@
-// One tile loop before it exists: the operation that is tiled, the producers that are computed in the same loop, and
-// what memory a turn takes.
+// One tile loop before it exists: the operation that is tiled, and the producers that are computed in the same loop.
 //
 // The bottom operation is cut along one of its dims. Producers join from the bottom up, in post-order of the data flow
 // backwards, each when all of its consumers in the loop are known; the region that it computes in a turn is the
@@ -48,10 +47,10 @@ typedef struct tile_group {
   bool may_carry;              // turns keep rows for the next
   VEC(tile_member) members;    // consumers before producers
   instruction_list externals;  // what is read from outside, but for scalar constants
-  instruction *taken_over;     // of them, that in whose memory the bottom is written; null: none
+  instruction *taken_over;     // of them, that in whose memory the bottom is written (tile_in_place.h); null: none
   bool fits;                   // nothing in the loop has to be tiled once more
   int stored_count;            // of the members, without the outputs
-  // Estimates.
+  // Estimates: tile_estimate.h.
   int64_t operation_bytes;  // of one turn: its tiles and what it reads of other arrays
   int64_t needed_bytes;     // with what lives all the while
   int64_t touched_bytes;    // by one step
@@ -80,6 +79,12 @@ typedef struct tile_search {
 
 void tile_search_number(tile_search *s, const computation *c);
 
+// Its position in the post-order of its computation; -1: it has none, since it was made later.
+int tile_search_order(const tile_search *s, const instruction *i);
+
+// The array whose dims are those of the instruction's tiles: of a tuple, its first.
+const shape *tile_group_array(const instruction *i);
+
 // How many dims of an operation can be cut: those of its result, then those that it sums over. Sums whose order counts
 // are left alone where `exact` says so, and those of types that round after every turn.
 int tile_group_dims(const instruction *bottom, bool exact);
@@ -87,6 +92,9 @@ int64_t tile_group_dim_size(const instruction *bottom, int dim);
 
 // Whether a turn takes for the operand what the last one has made: of a sum, tile_sum_goes_on.
 bool tile_group_goes_on(const tile_group *g, const instruction *i, int operand);
+
+// Whether nobody has to compute or read the operand for a turn: that, or a scalar constant.
+bool tile_group_is_given(const tile_group *g, const instruction *i, int operand);
 
 // The output that the instruction is; null: none.
 tile_output *tile_group_output(const tile_group *g, const instruction *i);
@@ -107,8 +115,5 @@ region_answer tile_group_regions(tile_search *s, tile_group *g);
 
 // Sets them for one turn beside the loop. Members that it does not need are idle then.
 region_answer tile_group_regions_of_turn(tile_search *s, tile_group *g, int64_t turn);
-
-// `across`: bytes of temporaries that live while the loop runs and are none of its own.
-void tile_group_estimate(tile_search *s, tile_group *g, int64_t across);
 
 #endif

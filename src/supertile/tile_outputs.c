@@ -1,6 +1,8 @@
 // Candidates are tried one after the other; each is kept if fewer are left who need a member from outside.
 #include "supertile/tile_outputs.h"
 
+#include "supertile/tile_estimate.h"
+
 enum { MOST_OUTPUTS = 16, MOST_PROBES = 64, MOST_STORED = 1 << 20 };
 
 // Values behind a member that are looked through for the next that is stored.
@@ -71,7 +73,7 @@ static bool try_output(output_search *o, instruction *i, int dim) {
   bool better = tile_group_grow(s, before.bottom, before.dim, before.tile, MOST_STORED, &grown);
   better = better && grown.tile == before.tile;
   if (better) {
-    tile_group_estimate(s, &grown, o->across);
+    tile_estimate_group(s, &grown, o->across);
     *o->group = grown;
     find_readers(o);
     const bool fewer = o->readers.size < readers || repeated_count(&grown) < repeated;

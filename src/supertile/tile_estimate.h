@@ -1,0 +1,15 @@
+// What memory a tile loop takes, and how much work it does, before it exists.
+//
+// The memory is the liveness of a turn, step by step: the tiles that a later step reads, and of other arrays what the
+// step reads or writes, each part once; and what lives all the while. It decides which loop is made, never whether a
+// program fits: that is for the plan of what was made.
+#ifndef HEDDLE_SUPERTILE_TILE_ESTIMATE_H_
+#define HEDDLE_SUPERTILE_TILE_ESTIMATE_H_
+
+#include "supertile/tile_group.h"
+
+// Sets the estimates of a group that was grown by the same search. `across`: bytes of temporaries that live while the
+// loop runs and are none of its own.
+void tile_estimate_group(tile_search *s, tile_group *g, int64_t across);
+
+#endif
