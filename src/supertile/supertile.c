@@ -20,11 +20,12 @@ enum { MOST_ROUNDS = 12, MOST_BEHIND = 8, MOST_BEHIND_DEEP = 72 };
 // Values that live across a step and are looked at to be computed again.
 enum { MOST_KEPT = 8 };
 
-// Regions that may be asked for before an attempt and the whole search give up: some seconds.
-enum { MOST_ASKED_BY_ONE = 1000000, MOST_ASKED = 3000000 };
-
-// Instructions that may be planned by a search, and to find out what is needed at the least: some seconds.
-enum { MOST_PLANNED_BY_ONE = 100000, MOST_PLANNED = 50000, MOST_ASKED_TO_LEARN = 1000000 };
+// What a search may do before it is given up, so that a refusal takes seconds and little memory: in all, or for each
+// instruction of the program if that is more. Steps of an attempt are tiled until it has asked for ASKED_BY_ONE
+// regions; those at work then go on up to ASKED_AT_ONCE. To find out what is needed at the least limits are tried until
+// the last two are reached.
+enum { ASKED_BY_ONE = 1000000, ASKED = 3000000, ASKED_AT_ONCE = 4000000, ASKED_EACH = 1000 };
+enum { PLANNED = 100000, PLANNED_EACH = 8, ASKED_TO_LEARN = 1000000, PLANNED_TO_LEARN = 50000 };
 
 // What an attempt does with a step that does not fit. Near: the loop ends at the step, or as little behind it as helps,
 // and fits. Deep: it ends where it leaves least to do and takes in all that it can; its body is tiled in turn. Hard:
@@ -69,11 +70,23 @@ typedef struct supertiling {
   int64_t planned;       // instructions, each time that they were
   int64_t asked;         // regions, by all attempts
   int64_t most_asked;    // before the attempt at hand gives up
+  bool is_given_up;      // something was not tried, because so much had been done
 } supertiling;
 
 static void peaks_of(const lhlo_program *p, int64_t *out) {
   out[MEMORY_DRAM] = p->footprint_bytes;
   out[MEMORY_L2] = p->step_bytes;
+}
+
+// What may be done in all, where `each` instruction may take so much.
+static int64_t most_of(const supertiling *t, int64_t all, int64_t each) {
+  return int64_max(all, each * t->instructions);
+}
+
+// Whether no more is tried where so much is done.
+static bool gives_up(supertiling *t, bool is_much) {
+  t->is_given_up |= is_much;
+  return is_much;
 }
 
 static heddle_status plan_copy(supertiling *t, arena *a, const module *m, lhlo_program **out) {
@@ -275,7 +288,7 @@ static int64_t bytes_left(const void *argument, const tile_group *g) {
 }
 
 // The loop around the step that leaves least to do, of all that end at it or behind it.
-static bool find_deep(const supertiling *t, tile_search *s, tile_manner how, tile_try *x) {
+static bool find_deep(supertiling *t, tile_search *s, tile_manner how, tile_try *x) {
   const remaining of = {t, s, how.reach == REACH_HARD};
   const tile_choice_rest rest = {x->bottom, bytes_left, &of};
   const int64_t bytes = x->step->footprint_bytes;
@@ -286,7 +299,7 @@ static bool find_deep(const supertiling *t, tile_search *s, tile_manner how, til
   for (int k = 0; k < MOST_BEHIND_DEEP; k++) {
     if (k > 0) next.bottom = next_stored(s, next.bottom);
     next.step = next.bottom ? plan_steps_of(s->steps, next.bottom) : NULL;
-    if (!next.step || !is_free(t, s, next.bottom)) break;
+    if (!next.step || !is_free(t, s, next.bottom) || gives_up(t, s->maps->asked >= s->most_in_all)) break;
     const tile_budget budget = budget_of(t, how.share, next.bottom, next.step);
     const stored_value *result = plan_steps_stored(s->steps, next.bottom);
     if (k > 0 && result && result->is_temporary && result->bytes > budget.needed) continue;
@@ -442,6 +455,7 @@ static heddle_status tile_hard_steps(supertiling *t, tile_search *s, tile_manner
     tile_try x = {.bottom = step->bottom && step->bottom->parent ? tile_choice_bottom(step->bottom) : NULL,
                   .step = step};
     if (step_fits(t, step) || is_small(t, step) || !is_free(t, s, x.bottom)) continue;
+    if (gives_up(t, s->maps->asked >= s->most_in_all)) break;
     if (find_group(t, s, how.share, &x) && x.group.fits) continue;
     ptr_map_put(s->arena, &t->hard, step->bottom, s);
     vec_push(s->arena, &hard, step);
@@ -452,7 +466,8 @@ static heddle_status tile_hard_steps(supertiling *t, tile_search *s, tile_manner
       if (hard.data[k]->footprint_bytes > hard.data[worst]->footprint_bytes) worst = k;
     const plan_step *step = hard.data[worst];
     hard.data[worst] = hard.data[n];
-    if (step->bottom->parent && is_too_large(t, step->bottom->parent->module)) break;
+    const bool is_large = step->bottom->parent && is_too_large(t, step->bottom->parent->module);
+    if (gives_up(t, is_large || s->maps->asked >= s->most_in_all)) break;
     TRY(tile_step(t, s, step, how, changed));
   }
   return status_ok();
@@ -465,17 +480,23 @@ static heddle_status run_round(supertiling *t, arena *scratch, module *m, const 
   plan_steps_find(scratch, m, plan, &steps);
   fuse_groups_mark(scratch, &steps, &t->groups);
   region_maps maps = {.arena = scratch, .asked = t->asked};
-  tile_search s = {.arena = scratch, .steps = &steps, .maps = &maps, .exact = t->options->exact, .taken = &t->done};
+  tile_search s = {.arena = scratch,
+                   .steps = &steps,
+                   .maps = &maps,
+                   .exact = t->options->exact,
+                   .taken = &t->done,
+                   .most_in_all = t->most_asked - ASKED_BY_ONE + most_of(t, ASKED_AT_ONCE, ASKED_EACH)};
   for (int k = 0; k < m->computations.size; k++) tile_search_number(&s, m->computations.data[k]);
   TRY(find_donated(&s, m));
   if (how.reach == REACH_HARD) TRY(tile_hard_steps(t, &s, how, changed));
   for (int k = steps.steps.size; k-- > 0;) {
     const plan_step *step = &steps.steps.data[k];
-    if (step_fits(t, step) || maps.asked >= t->most_asked || is_too_large(t, m)) continue;
+    if (step_fits(t, step) || gives_up(t, maps.asked >= t->most_asked || is_too_large(t, m))) continue;
     learn(t, step);
     TRY(tile_step(t, &s, step, how, changed));
   }
   t->asked = maps.asked;
+  t->is_given_up |= s.is_cut_short;
   TRY(pass_apply(&opt_dead_code, m));
   if (drop_calls(&s, m)) TRY(pass_apply(&opt_dead_code, m));
   return opt_sort(scratch, m);
@@ -505,9 +526,10 @@ static void note_refusal(supertiling *t, const module *m, const lhlo_program *pl
 // kept. *found: something was tiled.
 static heddle_status attempt(supertiling *t, module *m, tile_manner how, bool *fit, bool *found) {
   *fit = *found = false;
-  t->most_asked = t->asked + MOST_ASKED_BY_ONE;
+  t->most_asked = t->asked + ASKED_BY_ONE;
   t->done = (ptr_map){0};
-  for (int round = 0; round < MOST_ROUNDS && t->planned < MOST_PLANNED_BY_ONE && !is_too_large(t, m); round++) {
+  for (int round = 0; round < MOST_ROUNDS; round++) {
+    if (gives_up(t, t->planned >= most_of(t, PLANNED, PLANNED_EACH) || is_too_large(t, m))) break;
     arena *scratch = arena_create();
     lhlo_program *plan = NULL;
     bool changed = false;
@@ -583,7 +605,9 @@ static heddle_status search(supertiling *t, module *m, bool *fit) {
   int known[ATTEMPTS] = {0}, lessons = 0;
   t->instructions = instructions_of(m);
   bool found[REACHES] = {true, true, true};
-  for (int k = 0; !*fit && k < ATTEMPTS && t->asked < MOST_ASKED && t->planned < MOST_PLANNED_BY_ONE; k++) {
+  for (int k = 0; !*fit && k < ATTEMPTS; k++) {
+    if (gives_up(t, t->asked >= most_of(t, ASKED, ASKED_EACH) || t->planned >= most_of(t, PLANNED, PLANNED_EACH)))
+      break;
     const tile_manner how = attempts[k];
     known[k] = lessons += settle_excess(t);
     // Where nothing can be tiled less room is of no use.
@@ -617,7 +641,7 @@ static heddle_status ask_limit(void *argument, int64_t limit, bool *fit, bool *g
   heddle_status s = search(&t, module_clone(t.arena, q->module), fit);
   q->of->planned += t.planned;
   q->of->asked += t.asked;
-  *goes_on = q->of->planned < MOST_PLANNED && q->of->asked < MOST_ASKED_TO_LEARN;
+  *goes_on = q->of->planned < PLANNED_TO_LEARN && q->of->asked < ASKED_TO_LEARN;
   if (!*fit && t.refused.step.size > 0 && t.refused.level == q->level)
     q->of->refused = refusal_copy(q->of->arena, &t.refused);
   log_print(2, "%lld bytes %s, %lld instructions planned", (long long)limit, *fit ? "fit" : "do not fit",
@@ -627,8 +651,10 @@ static heddle_status ask_limit(void *argument, int64_t limit, bool *fit, bool *g
   return s;
 }
 
-// The error for a program that does not fit. It tells of the step that is in the way of one byte less.
+// The error for a program that does not fit. It tells of the step that is in the way of one byte less, and whether
+// all was tried.
 static heddle_status refuse(supertiling *t, const module *m) {
+  const supertiling first = *t;
   const memory_level level = t->refused.level;
   const int64_t limit = t->peaks.limit[level];
   limit_question q = {.of = t, .module = m, .level = level};
@@ -640,7 +666,13 @@ static heddle_status refuse(supertiling *t, const module *m) {
   // Another level is short as well: what would be needed of this one if it were not.
   for (int k = 0; k < MEMORY_LEVELS && !fit; k++) q.limits[k] = INT64_MAX;
   TRY(least_limit_find(&needed, t->least, ask_limit, &q));
-  return status_context(refusal_status(&t->refused, needed, limit), "while tiling for --memory-limit");
+  heddle_status s = refusal_status(&t->refused, needed, limit);
+  if (first.is_given_up)
+    s = status_context(s,
+                       "the search was given up after %lld regions of tiles and %lld planned instructions, for a "
+                       "program of %lld",
+                       (long long)first.asked, (long long)first.planned, (long long)first.instructions);
+  return status_context(s, "while tiling for --memory-limit");
 }
 
 // The error where nothing may be tiled.

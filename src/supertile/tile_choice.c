@@ -65,8 +65,11 @@ static bool grow_apart(const probe *p, int64_t tile, tile_group *g) {
   return grown;
 }
 
+static void bound(tile_search *s) { s->most_asked = int64_min(s->maps->asked + MOST_ASKED_FOR_ONE, s->most_in_all); }
+
 static bool try_tile(const probe *p, int64_t tile, tile_group *g) {
   const bool may_ask = p->search->maps->asked < p->search->most_asked;
+  if (!may_ask) p->search->is_cut_short = true;
   if (may_ask && grow_apart(p, tile, g)) return fits(p->budget, g);
   *g = (tile_group){0};
   return false;
@@ -227,7 +230,7 @@ static void leave_more(tile_search *s, const tile_budget *budget, tile_group *be
 // What is needed outside, too, stays there if that fits; else the loop leaves it behind, or it is computed again.
 bool tile_choice_find(tile_search *s, instruction *bottom, const tile_budget *budget, tile_group *out) {
   bool found = false;
-  s->most_asked = s->maps->asked + MOST_ASKED_FOR_ONE;
+  bound(s);
   s->small_bytes = budget->needed / SMALL_PART;
   for (int repeats = 0; repeats < 2 && !found; repeats++) {
     s->may_repeat = repeats;
@@ -301,7 +304,7 @@ static void choose_deep_size(const probe *p, deep_search *d) {
 bool tile_choice_find_deep(tile_search *s, instruction *bottom, const tile_choice_rest *rest, const tile_budget *budget,
                            tile_group *best, int64_t *least) {
   deep_search d = {.rest = rest, .best = best, .least = least};
-  s->most_asked = s->maps->asked + MOST_ASKED_FOR_ONE;
+  bound(s);
   s->small_bytes = budget->needed / SMALL_PART;
   for (int manner = 4; manner-- > 0;) {
     probe p = {.search = s, .bottom = bottom, .budget = budget, .most_stored = MOST_STORED};
@@ -329,7 +332,7 @@ void tile_choice_leave_more(tile_search *s, const tile_budget *budget, tile_grou
 bool tile_choice_find_with(tile_search *s, instruction *bottom, const instruction *with, const tile_budget *budget,
                            tile_group *out) {
   s->may_repeat = true;
-  s->most_asked = s->maps->asked + MOST_ASKED_FOR_ONE;
+  bound(s);
   s->small_bytes = budget->needed / SMALL_PART;
   bool found = choose_fitting(s, bottom, budget, out);
   s->may_repeat = false;

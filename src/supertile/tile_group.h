@@ -70,6 +70,8 @@ typedef struct tile_search {
   tile_output_list further;  // what a loop has to leave behind beside its bottom
   int64_t small_bytes;       // producers whose results take less stay outside: it would not help to cut them
   int64_t most_asked;        // regions that may be asked for before all further tries fail
+  int64_t most_in_all;       // and before those of all operations do
+  bool is_cut_short;         // some try failed for that
   const ptr_map *taken;      // instructions that are no more tiled; may be null
   ptr_map donated;           // parameter of the entry: the result that takes over its memory
   ptr_map dead;              // instructions that only loops stand for by now
