@@ -8,12 +8,13 @@
 Programs are the models of the corpus and those of FOLDER (FOLDER/*/module.mlirbc, with in0000.npy, … beside it). Each is run without a limit and with each limit, a percentage of its natural peak. A row
 says what was predicted and measured, whether results are the same bits as without a limit (or how they are not: the
 largest difference, relative to the largest value), and how many times as long a run takes, the best of several. What
-does not fit is a row with the operation that is in the way. The exit status is 1 if a run took more than its limit or
-gave results that differ by more than 1e-3.
+does not fit is a row with the operation that is in the way. The exit status is 1 if a run took more than its limit,
+gave results that differ by more than 1e-3, or failed for another reason than its limit.
 """
 import argparse
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,11 +24,31 @@ import numpy
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RUNS = 3
+TIMEOUT = 600  # seconds of one process
+
+
+def call(command):
+    """Returns (error line or None, standard output, standard error): a process that was killed says nothing itself."""
+    try:
+        done = subprocess.run([str(x) for x in command], capture_output=True, text=True, errors="replace",
+                              timeout=TIMEOUT)
+    except subprocess.TimeoutExpired:
+        return f"took more than {TIMEOUT} s", "", ""
+    lines = done.stderr.split("\n")
+    error = next((x for x in lines if "error" in x), None)
+    if done.returncode < 0:
+        error = f"killed by {signal.Signals(-done.returncode).name}"
+    elif done.returncode and not error:
+        error = " ".join([f"exit status {done.returncode}", *lines[-2:]]).strip()
+    return error if done.returncode else None, done.stdout, done.stderr
 
 
 def run(heddle, program, inputs, folder, limit):
     """Returns (error line or None, 'memory:' line, best milliseconds, results)."""
-    count = result_count(heddle, program)
+    error, told, _ = call([heddle, "info", program])
+    if error:
+        return error, None, None, None
+    count = int(re.search(r"^results: (\d+)", told, re.M)[1])
     outputs = [folder / f"out{k}.npy" for k in range(count)]
     for old in folder.glob("out*.npy"):
         old.unlink()
@@ -35,18 +56,13 @@ def run(heddle, program, inputs, folder, limit):
         [f"--output=@{x}" for x in outputs] + ([f"--memory-limit={limit}%"] if limit else [])
     best = None
     for _ in range(RUNS):
-        done = subprocess.run([str(x) for x in command], capture_output=True, text=True, timeout=600)
-        if done.returncode:
-            return next((x for x in done.stderr.splitlines() if "error" in x), done.stderr[-200:]), None, None, None
-        took = float(re.search(r"^\s*run\s+([\d.]+) ms", done.stderr, re.M)[1])
+        error, _, told = call(command)
+        if error:
+            return error, None, None, None
+        took = float(re.search(r"^\s*run\s+([\d.]+) ms", told, re.M)[1])
         best = took if best is None else min(best, took)
-    memory = re.search(r"limit (\d+) bytes, predicted peak (\d+), measured (\d+)", done.stderr)
+    memory = re.search(r"limit (\d+) bytes, predicted peak (\d+), measured (\d+)", told)
     return None, memory and [int(x) for x in memory.groups()], best, [numpy.load(x) for x in outputs]
-
-
-def result_count(heddle, program):
-    text = subprocess.run([heddle, "info", program], capture_output=True, text=True).stdout
-    return int(re.search(r"^results: (\d+)", text, re.M)[1])
 
 
 def difference(left, right):
@@ -72,8 +88,9 @@ def rows(heddle, name, program, inputs, limits):
         for limit in limits:
             error, memory, took, results = run(heddle, program, inputs, folder, limit)
             if error:
-                print(f"{name:28} {limit:4}%  refused: {error}", flush=True)
-                fine &= "needs at least" in error
+                is_refused = re.search("needs (at least|more than) ", error)
+                print(f"{name:28} {limit:4}%  {'refused' if is_refused else 'failed'}: {error}", flush=True)
+                fine &= bool(is_refused)
                 continue
             off = difference(results, expected)
             fine &= memory[2] <= memory[0] and off < 1e-3
