@@ -1,4 +1,5 @@
 // Custom calls, and StableHLO's own checks, which are custom calls to the interpreter.
+#include "base/int64.h"
 #include "hlo/text.h"
 #include "mlir/print_values.h"
 #include "stablehlo/build_forms.h"
@@ -216,9 +217,9 @@ static void note_condition(lowering *l, const ir_operation *op, instruction *con
       else add_condition(l, op, IMPORT_EQUAL, left, right);
       return;
     case COMPARE_GE: add_condition(l, op, IMPORT_AT_LEAST, left, right); return;
-    case COMPARE_GT: add_condition(l, op, IMPORT_AT_LEAST, left, right + 1); return;
+    case COMPARE_GT: add_condition(l, op, IMPORT_AT_LEAST, left, int64_saturating_add(right, 1)); return;
     case COMPARE_LE: add_condition(l, op, IMPORT_AT_LEAST, right, left); return;
-    case COMPARE_LT: add_condition(l, op, IMPORT_AT_LEAST, right, left + 1); return;
+    case COMPARE_LT: add_condition(l, op, IMPORT_AT_LEAST, right, int64_saturating_add(left, 1)); return;
     default: add_condition(l, op, IMPORT_UNREAD, left != right, 0);
   }
 }

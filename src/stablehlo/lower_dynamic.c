@@ -110,9 +110,11 @@ static void open_limits(lowering *l, int_list starts, int_list strides, int_list
   if (!open || !open->derive || starts.size != limits->size || strides.size != limits->size) return;
   int64_t *changed = arena_array(l->arena, int64_t, limits->size);
   for (int k = 0; k < limits->size; k++) {
-    const int64_t room = limits->data[k] - starts.data[k] + strides.data[k] - 1;
+    int64_t room;
     changed[k] = limits->data[k];
-    if (strides.data[k] < 2 || room < 0) continue;
+    if (strides.data[k] < 2 || __builtin_sub_overflow(limits->data[k], starts.data[k], &room) ||
+        __builtin_add_overflow(room, strides.data[k] - 1, &room) || room < 0)
+      continue;
     const int64_t steps = room / strides.data[k];
     const int64_t taken = open->derive(open->derive_context, IMPORT_QUOTIENT, room, strides.data[k], steps);
     if (taken != steps) changed[k] = starts.data[k] + (taken - 1) * strides.data[k] + 1;

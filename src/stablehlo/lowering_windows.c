@@ -18,12 +18,19 @@ static heddle_status cut(lowering *l, int64_t dim, int64_t taken, instruction **
                      operand);
 }
 
+// Of larger numbers there are no windows to be had: they are left to whoever infers shapes.
+static bool are_counted(const window_dim *w) {
+  enum { MOST = 1 << 30 };
+  return w->size >= 1 && w->size <= MOST && w->stride <= MOST && w->window_dilation >= 1 &&
+         w->window_dilation <= MOST && w->padding_low >= -MOST && w->padding_low <= MOST && w->padding_high >= -MOST;
+}
+
 // Padding behind the elements would be taken by some sizes and not by others.
 static heddle_status open_dim(lowering *l, const import_open_sizes *open, const open_windows *o, int64_t dim,
                               window_dim *w) {
   const shape *s = o->operands[0]->shape;
-  if (dim < 0 || dim >= s->rank || w->stride < 2 || w->base_dilation != 1 || w->size < 1) return status_ok();
-  if (w->padding_high > 0) return status_ok();
+  if (dim < 0 || dim >= s->rank || w->stride < 2 || w->base_dilation != 1) return status_ok();
+  if (w->padding_high > 0 || !are_counted(w)) return status_ok();
   const int64_t window = (w->size - 1) * w->window_dilation + 1;
   const int64_t room = s->dims[dim] + w->padding_low + w->padding_high - window;
   if (room < 0) return status_ok();
