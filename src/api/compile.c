@@ -248,9 +248,11 @@ target_description compile_target(const compile_options *o) {
 // Kernels of tiles may have no code.
 static heddle_status plan_once(arena *a, const module *m, const compile_options *options, const tile_failures *failures,
                                compile_times *times, text *reasons, lhlo_program **out) {
+  compile_options asked = *options;
+  asked.codegen = tile_failures_codegen(failures, options->codegen);
   compilation c = {.arena = a,
                    .options = options,
-                   .target = compile_target(options),
+                   .target = compile_target(&asked),
                    .module = module_clone_around_values(a, m),
                    .reasons = reasons,
                    .failures = failures};

@@ -15,7 +15,8 @@ static bool is_telling(const instruction *i) {
   return i->opcode != HLO_PARAMETER && i->opcode != HLO_CONSTANT && i->opcode != HLO_TUPLE;
 }
 
-// False if all were there: a kernel whose instructions are marked was made of tiles nevertheless.
+// False if all were there: a kernel whose instructions are marked was made of tiles nevertheless, as fusion wrote
+// others in their place.
 static bool add_names(tile_failures *f, const instruction_list *body) {
   bool any = false;
   for (int n = 0; n < body->size; n++) {
@@ -44,9 +45,14 @@ void tile_failures_mark(const tile_failures *f, module *m) {
   for (int c = 0; c < m->computations.size && f->list.size > 0; c++) {
     const instruction_list *all = &m->computations.data[c]->instructions;
     for (int n = 0; n < all->size; n++)
-      if (is_telling(all->data[n]) && (f->has_all || str_map_has(&f->names, all->data[n]->name)))
-        untiled_mark(all->data[n]);
+      if (is_telling(all->data[n]) && str_map_has(&f->names, all->data[n]->name)) untiled_mark(all->data[n]);
   }
+}
+
+target_codegen tile_failures_codegen(const tile_failures *f, target_codegen asked) {
+  if (!f->has_all) return asked;
+  if (asked == CODEGEN_CHOSEN) return CODEGEN_LIBRARY;
+  return asked == CODEGEN_TILES ? CODEGEN_EMITTERS : asked;
 }
 
 void tile_failures_print(const tile_failures *f, text *out) {

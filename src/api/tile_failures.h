@@ -29,6 +29,9 @@ bool tile_failures_note(tile_failures *f, const kernel_plan *kernel, heddle_stat
 // the passes, whose names are the same each time.
 void tile_failures_mark(const tile_failures *f, module *m);
 
+// Who is to make code in the next attempt, where `asked` was asked for: anybody but tiles once f->has_all.
+target_codegen tile_failures_codegen(const tile_failures *f, target_codegen asked);
+
 // A line for each kernel, as planning's reasons are.
 void tile_failures_print(const tile_failures *f, text *out);
 

@@ -82,6 +82,25 @@ static void test_ends(void **state) {
   compiled_release(&c);
 }
 
+// Fusion makes a sum of this product, under names that no module has before.
+static void test_ends_where_fusion_names(void **state) {
+  arena *a = *state;
+  module *m;
+  static const char sum[] =
+      "HloModule m\n"
+      "ENTRY e {\n"
+      "  x = f32[777] parameter(0)\n"
+      "  y = f32[777] parameter(1)\n"
+      "  ROOT d = f32[] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+      "}\n";
+  testing_expect(import_module(a, "m.hlo", str_from(sum), NULL, &m), HEDDLE_OK, "");
+  const compile_options o = {.threads = 1, .codegen = CODEGEN_TILES, .target = target_vulkan()};
+  compiled c;
+  testing_expect(compile_module(a, m, &o, &c), HEDDLE_OK, "");
+  assert_int_equal(tiles_of(&c), 0);
+  compiled_release(&c);
+}
+
 static void test_notes_what_avoids_failure(void **state) {
   arena *a = *state;
   module *m;
@@ -96,6 +115,7 @@ static void test_notes_what_avoids_failure(void **state) {
   k.hero = HERO_TILES;
   assert_true(tile_failures_note(&f, &k, refused));
   assert_false(f.has_all);
+  assert_int_equal(tile_failures_codegen(&f, CODEGEN_TILES), CODEGEN_TILES);
   tile_failures_mark(&f, m);
   for (int n = 0; n < m->entry->instructions.size; n++) {
     const instruction *i = m->entry->instructions.data[n];
@@ -105,6 +125,10 @@ static void test_notes_what_avoids_failure(void **state) {
   assert_true(tile_failures_note(&f, &k, refused));
   assert_true(f.has_all);
   assert_false(tile_failures_note(&f, &k, refused));
+  assert_int_equal(tile_failures_codegen(&f, CODEGEN_CHOSEN), CODEGEN_LIBRARY);
+  assert_int_equal(tile_failures_codegen(&f, CODEGEN_LIBRARY), CODEGEN_LIBRARY);
+  assert_int_equal(tile_failures_codegen(&f, CODEGEN_EMITTERS), CODEGEN_EMITTERS);
+  assert_int_equal(tile_failures_codegen(&f, CODEGEN_TILES), CODEGEN_EMITTERS);
   tile_failures_print(&f, &told);
   assert_true(str_starts_with(text_view(&told), "t: not by tiles, which failed: no\n"));
   text_free(&told);
@@ -116,6 +140,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TESTING_IN_ARENA(test_plans_again),
       TESTING_IN_ARENA(test_ends),
+      TESTING_IN_ARENA(test_ends_where_fusion_names),
       TESTING_IN_ARENA(test_notes_what_avoids_failure),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
