@@ -113,6 +113,16 @@ static MlirValue is_about_to_overflow(ir_builder *b, parts z) {
   return ir_cmpf(b, "ogt", high, num(b, high, ir_bit_width(mlirValueGetType(high)) > 32 ? 0x1p1022 : 0x1p126));
 }
 
+// A power of two to scale z by: `of_large` where the absolute value may be too large for its type, `of_small` where it
+// is so small that it may have few bits, else 1.
+static MlirValue scale_by_size(ir_builder *b, parts z, double of_large, double of_small) {
+  MlirValue re = magnitude(b, z.re), im = magnitude(b, z.im), high = larger(b, re, im), one = num(b, high, 1);
+  const double least = ir_bit_width(mlirValueGetType(high)) > 32 ? 0x1p-900 : 0x1p-96;
+  MlirValue is_small = ir_cmpf(b, "olt", high, num(b, high, least)), is_large = is_about_to_overflow(b, z);
+  MlirValue up = ir_select(b, is_small, num(b, high, of_small), one);
+  return ir_select(b, is_large, num(b, high, of_large), up);
+}
+
 // Scaled by the larger part, so that only results out of range overflow. Conditions that are combined would keep
 // vectors narrow (combines_conditions in lower/vectorize_loops.c); each selects on its own.
 static MlirValue absolute(ir_builder *b, parts z) {
@@ -506,10 +516,8 @@ MlirValue complex_acosh(ir_builder *b, const instruction *i, const MlirValue *x)
 MlirValue complex_cbrt(ir_builder *b, const instruction *i, const MlirValue *x) {
   (void)i;
   parts z = split(b, x[0]);
-  MlirValue steep = is_about_to_overflow(b, z), one = num(b, z.re, 1);
-  MlirValue eighth = num(b, z.re, 0.125), two = num(b, z.re, 2);
-  MlirValue root_of_scaled = ir_unary(b, "math.cbrt", absolute(b, scaled(b, ir_select(b, steep, eighth, one), z)));
-  MlirValue size = mul(b, ir_select(b, steep, two, one), root_of_scaled);
+  MlirValue scale = scale_by_size(b, z, 0x1p-3, 0x1p99), back = scale_by_size(b, z, 0x1p1, 0x1p-33);
+  MlirValue size = mul(b, back, ir_unary(b, "math.cbrt", absolute(b, scaled(b, scale, z))));
   MlirValue whole = argument(b, z), angle = quo(b, whole, num(b, size, 3));
   MlirValue re = mul(b, size, ir_unary(b, "math.cos", angle)), sine = ir_unary(b, "math.sin", angle);
   // At infinity on the real axis the angle is zero still.
@@ -520,8 +528,7 @@ MlirValue complex_cbrt(ir_builder *b, const instruction *i, const MlirValue *x) 
 MlirValue complex_sign(ir_builder *b, const instruction *i, const MlirValue *x) {
   (void)i;
   parts z = split(b, x[0]);
-  MlirValue steep = is_about_to_overflow(b, z), quarter = num(b, z.re, 0.25), one = num(b, z.re, 1);
-  z = scaled(b, ir_select(b, steep, quarter, one), z);
+  z = scaled(b, scale_by_size(b, z, 0x1p-2, 0x1p100), z);
   MlirValue size = absolute(b, z);
   MlirValue vanishes = is(b, size, 0);
   return join(b, choose(b, vanishes, z, divided(b, z, size)));

@@ -46,8 +46,10 @@ static double complex log1p_of(double complex z) {
 
 static double complex sign_of(double complex z) {
   if (z == 0) return 0;
-  // A quarter where the modulus may overflow.
-  if (fmax(fabs(creal(z)), fabs(cimag(z))) > 0x1p1022) z = compute_complex(creal(z) / 4, cimag(z) / 4);
+  // A part of it where the modulus may overflow, a multiple where that may have few bits.
+  const double high = fmax(fabs(creal(z)), fabs(cimag(z)));
+  const double scale = high > 0x1p1022 ? 0x1p-2 : high < 0x1p-900 ? 0x1p100 : 1;
+  z = compute_complex(creal(z) * scale, cimag(z) * scale);
   double modulus = hypot(creal(z), cimag(z));
   return compute_complex(creal(z) / modulus, cimag(z) / modulus);
 }
