@@ -157,17 +157,20 @@ static heddle_status pack_products(tiler *t, MlirOperation root, MlirOperation w
   return status_ok();
 }
 
-// What workitems of all workgroups share has no tiles.
-static bool is_untiled(MlirOperation root) {
+// What workitems of all workgroups share has no tiles, and needs nothing else that is computed: operations that need
+// each other are one workgroup's.
+static bool is_untiled(arena *a, MlirOperation root) {
   int64_t sizes[TILING_MAX_LOOPS];
-  return tiled_loops(sizes_of_level(root, 0, sizes), sizes) == 0;
+  ir_operations group = {0};
+  collect_group(a, root, (MlirOperation){NULL}, &group);
+  return group.size == 1 && tiled_loops(sizes_of_level(root, 0, sizes), sizes) == 0;
 }
 
 static heddle_status tile_root(tiler *t, MlirOperation root) {
   MlirOperation loop = {NULL};
   ir_operations group = {0};
   bool is_packed = false;
-  if (is_on_grid(t) && is_untiled(root)) return status_ok();
+  if (is_on_grid(t) && is_untiled(t->context->scratch, root)) return status_ok();
   TRY(tile_level(t, &root, 0, true, MARKER_WORKGROUP, &loop));
   if (is_on_grid(t)) {
     collect_group(t->context->scratch, root, loop, &group);
