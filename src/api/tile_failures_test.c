@@ -42,16 +42,21 @@ static void spoil(void *argument, const pass *p, const pass_unit_kind *kind, con
   arena_destroy(a);
 }
 
-static heddle_status compile(arena *a, target_codegen codegen, int spoiled, compiled *out) {
+static heddle_status compile_for(arena *a, const char *text, const target_description *target, target_codegen codegen,
+                                 int spoiled, compiled *out) {
   spoiler s = {spoiled};
   pass_control control = PASS_CONTROL_DEFAULT;
   pass_watcher watcher = {.after = "iree-codegen-hlo-to-linalg-on-buffers", .see = spoil, .argument = &s};
   pass_control_add(&control, &watcher);
   module *m;
-  testing_expect(import_module(a, "m.hlo", str_from(source), NULL, &m), HEDDLE_OK, "");
+  testing_expect(import_module(a, "m.hlo", str_from(text), NULL, &m), HEDDLE_OK, "");
   compile_options *o = arena_new(a, compile_options);
-  *o = (compile_options){.threads = 1, .codegen = codegen, .control = &control};
+  *o = (compile_options){.threads = 1, .target = target, .codegen = codegen, .control = &control};
   return compile_module(a, m, o, out);
+}
+
+static heddle_status compile(arena *a, target_codegen codegen, int spoiled, compiled *out) {
+  return compile_for(a, source, NULL, codegen, spoiled, out);
 }
 
 static int tiles_of(const compiled *c) {
@@ -85,7 +90,6 @@ static void test_ends(void **state) {
 // Fusion makes a sum of this product, under names that no module has before.
 static void test_ends_where_fusion_names(void **state) {
   arena *a = *state;
-  module *m;
   static const char sum[] =
       "HloModule m\n"
       "ENTRY e {\n"
@@ -93,10 +97,11 @@ static void test_ends_where_fusion_names(void **state) {
       "  y = f32[777] parameter(1)\n"
       "  ROOT d = f32[] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
       "}\n";
-  testing_expect(import_module(a, "m.hlo", str_from(sum), NULL, &m), HEDDLE_OK, "");
-  const compile_options o = {.threads = 1, .codegen = CODEGEN_TILES, .target = target_vulkan()};
   compiled c;
-  testing_expect(compile_module(a, m, &o, &c), HEDDLE_OK, "");
+  testing_expect(compile_for(a, sum, target_vulkan(), CODEGEN_TILES, 0, &c), HEDDLE_OK, "");
+  assert_true(tiles_of(&c) > 0);
+  compiled_release(&c);
+  testing_expect(compile_for(a, sum, target_vulkan(), CODEGEN_TILES, INT32_MAX, &c), HEDDLE_OK, "");
   assert_int_equal(tiles_of(&c), 0);
   compiled_release(&c);
 }
