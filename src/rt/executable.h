@@ -18,9 +18,10 @@ typedef struct executable_options {
   const char *device;  // of the program's platform: its number or a part of its name; null: the platform chooses
 } executable_options;
 
-// Prepares `p`. The program must outlive the executable; `entries` (p->kernel_count of
-// them; null where a launcher starts the kernel) are copied. Fails with HEDDLE_INVALID for a program that contradicts
-// itself, HEDDLE_UNIMPLEMENTED for a thunk this build cannot run. The results of a run do not depend on `threads`.
+// Prepares `p`. The program must outlive the executable; `entries` (p->kernel_count of them; null where a launcher
+// starts the kernel) are copied. Fails with HEDDLE_INVALID for a program that contradicts itself and for a device that
+// is asked for where the platform has none to choose, HEDDLE_UNIMPLEMENTED for a thunk this build cannot run,
+// HEDDLE_DEVICE_FAILED where the device cannot be opened. The results of a run do not depend on `threads`.
 heddle_status executable_create(const program *p, const kernel_fn *entries, const executable_options *options,
                                 executable **out);
 void executable_destroy(executable *e);  // null is allowed

@@ -25,11 +25,11 @@ typedef struct stream_schedule {
   const stream_batch *batches;  // in the order in which the host submits or, its own, executes them
 } stream_schedule;
 
-// `streams` (1 … PROGRAM_MOST_STREAMS) of them. Any two thunks
-// that touch the same bytes, one of them writing, run as they are listed; so do any two of the host's. A launch goes
-// where it can begin soonest, times taken from the bytes that thunks touch, and is submitted before what the host does
-// meanwhile; the schedule depends on nothing but the program and `streams`. Time grows as the number of thunks, not as
-// its square. The schedule lives in the arena.
+// Makes the schedule of a checked program's sequence for a device with on->streams (1 … PROGRAM_MOST_STREAMS) streams.
+// Any two thunks that touch the same bytes, one of them writing, run as they are listed; so do any two of the host's. A
+// launch goes where it can begin soonest, times taken from the bytes that thunks touch, and is submitted before what
+// the host does meanwhile; the schedule depends on nothing but the program and what the device is able to do. Time
+// grows as the number of thunks, not as its square. The schedule lives in the arena.
 void stream_schedule_make(arena *a, const program *p, const program_sequence *of, const device_abilities *on,
                           stream_schedule *out);
 

@@ -2,7 +2,7 @@
 // those that hold sequences may well be shared.
 #include "rt/thunk_types.h"
 
-// What runs on the host whatever the device is, as long as the host reaches the device's memory.
+// What runs on the host whatever the device is.
 #define HOST_THUNKS                                                                                                 \
   [THUNK_SEQUENCE] = &thunk_sequence, [THUNK_CONDITIONAL] = &thunk_conditional, [THUNK_FOR] = &thunk_for,           \
   [THUNK_CALL] = &thunk_call, [THUNK_COPY] = &thunk_copy, [THUNK_MEMSET] = &thunk_memset,                           \

@@ -11,7 +11,7 @@ extern const thunk_type *const thunk_types[TARGET_KIND_COUNT][PROGRAM_THUNK_KIND
 extern const thunk_type thunk_kernel;
 extern const thunk_type thunk_launch;        // of a kernel on a grid, by a launcher
 extern const thunk_type thunk_dispatch;      // of a kernel on a device with a queue
-extern const thunk_type thunk_device_while;  // there
+extern const thunk_type thunk_device_while;  // of a loop on such a device
 extern const thunk_type thunk_sequence;
 extern const thunk_type thunk_conditional;
 extern const thunk_type thunk_while;
