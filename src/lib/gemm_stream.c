@@ -282,7 +282,8 @@ typedef struct walk {
   int64_t leading;
   units left;
   float *pieces[2], *sums;  // [strip][rows][STRIP]
-  float *totals;            // of a strip, [rows][STRIP]; null: blocks of terms are added up in the result
+  bool has_totals;          // else blocks of terms are added up in the result
+  float *totals;            // of a strip, [rows][STRIP]
   float *result;
   int64_t result_leading;
 } walk;
@@ -340,7 +341,8 @@ AVX512 static void store_sums(const walk *w, const place *p, int64_t row, int64_
   for (int64_t r = row; r < row + count; r++)
     for (int v = 0; v < STRIP; v += LANES) {
       const __mmask16 mask = lanes(w->columns - first - v);
-      float *to = w->result + r * w->result_leading + first + v, *total = w->totals ? w->totals + r * STRIP + v : to;
+      float *to = w->result + r * w->result_leading + first + v,
+            *total = w->has_totals ? w->totals + r * STRIP + v : to;
       const __m512 x = _mm512_load_ps(sums + r * STRIP + v);
       _mm512_mask_storeu_ps(p->end < w->depth ? total : to, mask,
                             p->begin > 0 ? _mm512_add_ps(_mm512_maskz_loadu_ps(mask, total), x) : x);
@@ -367,7 +369,7 @@ static void multiply_piece(const walk *w, way way, const place *p, int64_t terms
                      .depth = terms,
                      .adds = p->depth > p->begin};
     const bool is_last = p->depth + terms >= p->end;
-    if (is_last && (p->end >= w->depth || !w->totals)) fetch_results(w, p, row, count);
+    if (is_last && (p->end >= w->depth || !w->has_totals)) fetch_results(w, p, row, count);
     multiply_block(count, way, &b, a);
     if (is_last) store_sums(w, p, row, count, first->sums);
   }
@@ -559,6 +561,7 @@ void gemm_stream_kept_product(const int64_t size[static 3], const gemm_stream_ti
   walk w = walk_of(size, tile, sums, false, packed);
   w.right = kept + tile->begin * STRIP;
   w.sums = room;
+  w.has_totals = true;
   w.totals = room + size[0] * STRIP;
   multiply_kept_columns(&w);
 }
