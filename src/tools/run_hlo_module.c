@@ -338,21 +338,25 @@ static heddle_status check_flags(void *argument) {
   return r->reference[0] ? platform_from_name("reference_platform", r->reference, &r->reference_on) : status_ok();
 }
 
+static runner runner_default(void) {
+  return (runner){.chip = "sm_90",
+                  .platform = "CPU",
+                  .reference = "Interpreter",
+                  .input_format = "auto",
+                  .random_inputs = true,
+                  .abs_error = -1,
+                  .rel_error = -1,
+                  .different_seeds = -1,
+                  .test_passes = -1,
+                  .reference_passes = -1,
+                  .debug = DEBUG_OPTIONS_DEFAULT,
+                  .driver = PASS_FLAGS_DEFAULT,
+                  .iterations = 1,
+                  .repeat = 1};
+}
+
 int main(int argc, char **argv) {
-  runner r = {.chip = "sm_90",
-              .platform = "CPU",
-              .reference = "Interpreter",
-              .input_format = "auto",
-              .random_inputs = true,
-              .abs_error = -1,
-              .rel_error = -1,
-              .different_seeds = -1,
-              .test_passes = -1,
-              .reference_passes = -1,
-              .debug = DEBUG_OPTIONS_DEFAULT,
-              .driver = PASS_FLAGS_DEFAULT,
-              .iterations = 1,
-              .repeat = 1};
+  runner r = runner_default();
   const flag flags[] = {
       {"platform", FLAG_TEXT, &r.platform, "CPU|CUDA|Vulkan|Simulator|Interpreter", "where to run (CPU)"},
       {"reference_platform", FLAG_TEXT, &r.reference, "PLATFORM",
