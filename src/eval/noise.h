@@ -22,7 +22,8 @@ enum { NOISE_SIZE = 4, NOISE_GRID_EVERY = 4 };
 noise noise_start(uint64_t seed, bool is_loose);
 
 // Results of an elementwise `i`, in their compute type and not rounded yet: within NOISE_SIZE times the error that
-// doc/numbers.md states for it. Operations that are exact to the last bit, and integers, stay as they are.
+// doc/numbers.md states for it; `operands` are what they were computed from. Operations that are exact to the last bit,
+// and integers, stay as they are.
 void noise_on_results(noise *n, const instruction *i, int64_t count, void *block, const void *const *operands);
 // One step of a running sum or product that is kept in double: what its rounding in the sum's type may do, relative to
 // the larger of operands and result. What that type cannot hold becomes infinite.
