@@ -48,9 +48,18 @@ static const error_bound bounds[HLO_OPCODE_COUNT] = {
     [HLO_TANH] = {2, 0x1p-13f, 32, 3},
 };
 
+// Numbers drawn first from seeds that follow each other are as far apart as any (the last step of MurmurHash3, which
+// keeps 0). Unmixed, the k-th numbers from them would be evenly spaced: in some places nearly the same for all.
+static uint64_t mixed(uint64_t x) {
+  x = (x ^ x >> 33) * 0xff51afd7ed558ccd;
+  x = (x ^ x >> 33) * 0xc4ceb9fe1a85ec53;
+  return x ^ x >> 33;
+}
+
 noise noise_start(uint64_t seed, bool is_loose) {
   const int direction = seed == 1 ? 1 : seed == 2 ? -1 : 0;
-  return (noise){.state = seed, .is_loose = is_loose, .is_grid = seed % NOISE_GRID_EVERY == 0, .direction = direction};
+  return (noise){
+      .state = mixed(seed), .is_loose = is_loose, .is_grid = seed % NOISE_GRID_EVERY == 0, .direction = direction};
 }
 
 static bool is_double(dtype t) { return t == DTYPE_F64 || t == DTYPE_C128; }
@@ -116,14 +125,22 @@ static double moved_apart(noise *n, double x, double error) {
   return x + copysign(NOISE_SIZE * error * (1 + fabs(d)) / 2, sign);
 }
 
-// What every type has, in place of what one has not; but not always.
+// What every type has, in place of what one has not; but not always. Of the first runs one does so everywhere, and one
+// nowhere.
 static double any_finite(noise *n, double x) {
   enum { LARGEST = 16 };
   const double d = draw(n);
-  return d > 0 ? copysign(1 + d * (LARGEST - 1), x) : x;
+  const bool is_taken = n->direction != 0 ? n->direction > 0 : d > 0;
+  return is_taken ? copysign(1 + fabs(d) * (LARGEST - 1), x) : x;
 }
 
 static bool same_kind(double x, double y) { return isnan(x) == isnan(y) && isinf(x) == isinf(y); }
+
+static bool is_out_of_range(dtype t, double x) {
+  double rounded = x;
+  compute_round(t, &rounded, 1);
+  return !same_kind(x, rounded);
+}
 
 void noise_on_rounding(noise *n, dtype t, int64_t count, void *block) {
   if (!n->state || !n->is_loose || !dtypes[t].is_narrow_float) return;
@@ -131,11 +148,13 @@ void noise_on_rounding(noise *n, dtype t, int64_t count, void *block) {
   for (int64_t k = 0; k < count; k++) {
     double rounded = xs[k];
     compute_round(t, &rounded, 1);
-    const bool is_out_of_range = !same_kind(xs[k], rounded);
     if (may_vanish(t, xs[k]) && (n->is_grid || draw(n) > 0)) xs[k] = copysign(0, xs[k]);
-    else if (is_out_of_range) xs[k] = any_finite(n, xs[k]);
-    else if (rounded != xs[k] && isfinite(xs[k]))
-      xs[k] = moved_apart(n, xs[k], half_unit(&float_formats[dtypes[t].narrow], xs[k]));
+    else if (!same_kind(xs[k], rounded)) xs[k] = any_finite(n, xs[k]);
+    else if (rounded != xs[k] && isfinite(xs[k])) {
+      const double apart = moved_apart(n, xs[k], half_unit(&float_formats[dtypes[t].narrow], xs[k]));
+      // What is within the range stays there, where others keep it in a wider type.
+      if (!is_out_of_range(t, apart)) xs[k] = apart;
+    }
   }
 }
 
