@@ -13,7 +13,8 @@ typedef struct noise {
   uint64_t state;  // of the generator; 0: there is no noise, and nothing below does anything
   bool is_loose;   // roundings of floats narrower than 32 bits may be left out, as compiled code's default has it
   bool is_grid;
-  int direction;  // of every move, all the way: the first runs', so that what an error may cross is crossed; 0: drawn
+  int direction;  // of every move, all the way: the first runs', so that what an error may cross is crossed (forwards,
+                  // what a type has not is finite all the way, too); 0: drawn
 } noise;
 
 // Times the real bound: a discontinuity within reach of the real error is then crossed by nearly every second run.

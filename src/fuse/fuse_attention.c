@@ -2,6 +2,7 @@
 // computed where it is used; products of such a shape are those of the scores. Everything else is an operand.
 #include "fuse/fuse_attention.h"
 
+#include "base/int64.h"
 #include "fuse/fusion_cost.h"
 #include "hlo/builder.h"
 #include "kernel/hero_tiles.h"
@@ -207,28 +208,34 @@ static int64_t elements_along(const shape *s, int_list dims) {
   return n;
 }
 
+// Of queries and keys, which scores sum over, and of values.
+static int64_t features_of(const attention *t) {
+  const online_softmax *s = &t->softmax;
+  const int values = 1 - s->side;
+  const hlo_attributes *a = s->product->attributes;
+  const int_list batch = values == 0 ? a->lhs_batch_dims : a->rhs_batch_dims;
+  const shape *of_values = s->product->operands[values]->shape;
+  int64_t features =
+      shape_element_count(of_values) / (elements_along(of_values, batch) * s->scores->shape->dims[s->key_dim]);
+  for (int k = 0; k < t->body.size; k++) {
+    const instruction *i = t->body.data[k];
+    if (i->opcode == HLO_DOT && i != s->product)
+      features += elements_along(i->operands[0]->shape, i->attributes->lhs_contracting_dims);
+  }
+  return features;
+}
+
 // A tile holds a block of queries, of keys, of values and of results. Beside these are a block of each score that
 // several read, and of those that the softmax makes.
 enum { HELD_BYTES_MAX = 448 << 10 };
 
 static bool fits(const attention *t) {
   const online_softmax *s = &t->softmax;
-  const int values = 1 - s->side;
-  const hlo_attributes *a = s->product->attributes;
-  const int_list batch = values == 0 ? a->lhs_batch_dims : a->rhs_batch_dims;
-  const shape *of_values = s->product->operands[values]->shape;
-  const int64_t keys = s->scores->shape->dims[s->key_dim];
-  const int64_t across = elements_along(of_values, batch) * keys;
-  if (across == 0 || shape_element_count(s->scores->shape) <= keys) return false;  // one query, or none
-  int64_t features = shape_element_count(of_values) / across, blocks = 3;
-  for (int k = 0; k < t->body.size; k++) {
-    const instruction *i = t->body.data[k];
-    blocks += has_scores_shape(t, i) && i->users.size > 1;
-    if (i->opcode == HLO_DOT && i != s->product)
-      features += elements_along(i->operands[0]->shape, i->attributes->lhs_contracting_dims);
-  }
+  int64_t blocks = 3;
+  for (int k = 0; k < t->body.size; k++)
+    blocks += has_scores_shape(t, t->body.data[k]) && t->body.data[k]->users.size > 1;
   const int64_t bytes = s->product->shape->dtype == DTYPE_F64 ? 8 : 4;
-  return ONLINE_SOFTMAX_BLOCK * (2 * features + blocks * ONLINE_SOFTMAX_BLOCK) * bytes <= HELD_BYTES_MAX;
+  return ONLINE_SOFTMAX_BLOCK * (2 * features_of(t) + blocks * ONLINE_SOFTMAX_BLOCK) * bytes <= HELD_BYTES_MAX;
 }
 
 // Whether scores are hidden by where they are, as a causal mask does: then blocks of them are not computed at all.
@@ -251,14 +258,47 @@ static int64_t queries_of(const attention *t) {
   return queries;
 }
 
-// Rows that fill no vector, or scores that lie in cache anyway, are better off with libraries: measured with 12 heads
-// of 64, at 2^18 scores those take 0.87 of the time, at 2^20 as much, with a causal mask 1.2 and 1.6 times as much.
-enum { QUERIES_MIN = 16, SCORES_MIN = 1 << 20, MASKED_SCORES_MIN = 3 << 16 };
+// One query, or none: nothing is dealt out. No element: nothing is computed.
+static bool has_blocks(const attention *t) {
+  const online_softmax *s = &t->softmax;
+  const int64_t scores = shape_element_count(s->scores->shape), keys = s->scores->shape->dims[s->key_dim];
+  return scores > keys && shape_element_count(s->product->operands[1 - s->side]->shape) > 0;
+}
+
+// How much of the scores blocks compute that a mask hides all others of, if it is causal: rather more than half, since
+// the last block of queries begins early and blocks of keys are whole.
+static double computed_share(const attention *t) {
+  const double blocks =
+      (double)int64_ceil_div(t->softmax.scores->shape->dims[t->softmax.key_dim], ONLINE_SOFTMAX_BLOCK);
+  return is_masked(t) && blocks > 2 ? (blocks + 2) / (2 * blocks) : 1;
+}
+
+// What a score takes, in multiplications of a library's product, of which it takes as many as there are features.
+// Measured on one thread with 1 to 64 heads of 8 to 128 features, 16 to 296 queries and 16 to 2048 keys, with AVX-512
+// and with AVX2: 16 queries by 1024 keys, 64 features each, take a library 1.5 to 1.8 times as long as tiles, 64 by 64
+// 1.0 to 1.1 times, 256 by 256 with 128 features 0.93 times. A library puts keys and values in order for all queries of
+// a head, computes whole vectors of keys, and has scores written and read between three kernels, from memory where they
+// fill a cache; tiles are not quite as quick at multiplying.
+static bool takes_less_time(const attention *t) {
+  enum { ORDERED = 10, SOFTMAX = 36, SOFTMAX_FROM_MEMORY = 72, SCORES_IN_CACHE = 1 << 20, SOFTMAX_OF_TILES = 4 };
+  const int64_t vector = 16, keys = t->softmax.scores->shape->dims[t->softmax.key_dim], queries = queries_of(t),
+                scores = shape_element_count(t->softmax.scores->shape);
+  const double slower = 1.2, features = (double)features_of(t);
+  int64_t computed;
+  online_softmax_queries(queries, scores == queries * keys, &computed);
+  const double library =
+      features * (1 + ORDERED / (double)queries) + (scores < SCORES_IN_CACHE ? SOFTMAX : SOFTMAX_FROM_MEMORY);
+  const double tiles = (slower * features + SOFTMAX_OF_TILES) * (double)computed / (double)queries;
+  return tiles * computed_share(t) < library * (double)(int64_ceil_div(keys, vector) * vector) / (double)keys;
+}
+
+// Fewer queries fill no vector, and for fewer scores a kernel is called for longer than it computes.
+enum { QUERIES_MIN = 16, SCORES_MIN = 1 << 13 };
 
 static bool pays(const attention *t, const target_description *target) {
   if (target->codegen == CODEGEN_TILES) return queries_of(t) > 1;
-  const int64_t scores = shape_element_count(t->softmax.scores->shape);
-  return queries_of(t) >= QUERIES_MIN && scores >= (is_masked(t) ? MASKED_SCORES_MIN : SCORES_MIN);
+  return queries_of(t) >= QUERIES_MIN && shape_element_count(t->softmax.scores->shape) >= SCORES_MIN &&
+         takes_less_time(t);
 }
 
 // Weights that are a result are computed a second time: that takes 1.2 to 1.3 times what libraries and a softmax of
@@ -311,10 +351,10 @@ static void replace_uses(const attention *t, instruction *fusion) {
 static bool try_product(arena *scratch, computation *c, const target_description *target, instruction *product,
                         text *reasons) {
   attention t = {.arena = scratch};
-  if (!online_softmax_of(product, &t.softmax) || !pays(&t, target)) return false;
+  if (!online_softmax_of(product, &t.softmax) || !has_blocks(&t)) return false;
   collect(&t, product);
   collect_users(&t, product);
-  if (!is_closed(&t) || !fits(&t) || !pays_with_weights(&t, target)) return false;
+  if (!is_closed(&t) || !fits(&t) || !pays(&t, target) || !pays_with_weights(&t, target)) return false;
   instruction *fusion = build(&t, c);
   replace_uses(&t, fusion);
   if (reasons)

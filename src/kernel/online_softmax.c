@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/int64.h"
 #include "hlo/combiner.h"
 
 // Conversions between floats, and copies.
@@ -233,4 +234,20 @@ bool online_softmax_of(const instruction *dot, online_softmax *out) {
     if (match(dot->operands[side], out)) return true;
   }
   return false;
+}
+
+// What is left of a vector takes as long as a whole one, or, where LLVM takes it apart, twenty times as long. Measured
+// with AVX-512: 16 queries at a time take 1.08 times what 64 at a time do, 32 as long, but 48 1.4 times.
+int64_t online_softmax_queries(int64_t queries, bool is_alone, int64_t *computed) {
+  enum { VECTOR = 16, MORE_FOR_A_BLOCK = 1 };
+  const int64_t most = int64_min(is_alone ? int64_ceil_div(queries, 2) : queries, ONLINE_SOFTMAX_BLOCK);
+  int64_t best = int64_min(most, VECTOR);
+  *computed = int64_ceil_div(queries, best) * (best + MORE_FOR_A_BLOCK);
+  for (int64_t size = 2 * VECTOR; size <= most; size *= 2) {
+    const int64_t now = int64_ceil_div(queries, size) * (size + MORE_FOR_A_BLOCK);
+    if (now > *computed) continue;
+    *computed = now;
+    best = size;
+  }
+  return best;
 }

@@ -19,6 +19,12 @@
 // Queries, and keys, that a kernel takes at a time.
 enum { ONLINE_SOFTMAX_BLOCK = 64 };
 
+// How many of `queries` a block has: as many, whole vectors if it is more than one, as all blocks take the least time
+// with, of which the last one overlaps the one before it. `is_alone`: nothing else is dealt out, so that there are two
+// blocks at the least, unless there is one query. *computed: how many queries that is like, the overlap and what each
+// block takes beside its queries included.
+int64_t online_softmax_queries(int64_t queries, bool is_alone, int64_t *computed);
+
 enum { ONLINE_SOFTMAX_ROWS = 48 };  // how many operations may make what is subtracted and what divides
 
 typedef struct online_softmax {

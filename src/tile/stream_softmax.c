@@ -138,10 +138,11 @@ static bool choose_blocks(stream *s) {
     if (s->roles[k] != ROLE_FEATURE && k != s->key && k != s->query) workgroups *= s->trips[k];
   }
   const int64_t queries = s->trips[s->query];
-  s->block[s->query] = int64_min(ONLINE_SOFTMAX_BLOCK, queries);
-  if (workgroups == 1 && queries <= ONLINE_SOFTMAX_BLOCK) s->block[s->query] = int64_ceil_div(queries, 2);
+  int64_t computed;
+  if (workgroups * queries <= 1) return false;
+  s->block[s->query] = online_softmax_queries(queries, workgroups == 1, &computed);
   s->block[s->key] = int64_min(ONLINE_SOFTMAX_BLOCK, s->trips[s->key]);
-  return workgroups * queries > 1;
+  return true;
 }
 
 // --- one block of keys
