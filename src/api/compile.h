@@ -2,6 +2,7 @@
 #ifndef HEDDLE_API_COMPILE_H_
 #define HEDDLE_API_COMPILE_H_
 
+#include "api/open_borders.h"
 #include "api/open_kernel.h"
 #include "api/program_build.h"
 #include "api/stages.h"
@@ -63,6 +64,7 @@ typedef struct open_sample {
   const int64_t *numbers;  // in the order of program_sizes_map
   int condition_count;
   const import_condition *conditions;  // that the program asserts
+  open_border_list borders;            // on which sides of borders parts of arrays lie
 } open_sample;
 
 typedef struct open_sample_list {

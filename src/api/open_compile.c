@@ -64,65 +64,6 @@ static void need(const open_program *o, const instruction *i, int64_t dim, int64
   vec_push(o->arena, &out->conditions, ((import_condition){IMPORT_AT_LEAST, dim, taken, str_from(message), i->where}));
 }
 
-// The end of what the operation takes of its operand along a dim; -1: of all that is there.
-static int64_t end_of(const instruction *i, int d) {
-  switch (i->opcode) {
-    case HLO_SLICE: return i->attributes->slice.dims[d].limit;
-    case HLO_DYNAMIC_SLICE: return i->shape->dims[d];
-    case HLO_GATHER: return i->attributes->slice_sizes.data[d];
-    default: return -1;
-  }
-}
-
-// What is below what else stays so.
-static void need_order(const open_program *o, const instruction *i, int64_t end, int64_t border,
-                       import_open_sizes *out) {
-  const char *message = arena_printf(o->arena, "%s " STR_FMT " takes a part that ends on the other side of a border",
-                                     hlo_op_text(i->opcode), STR_ARG(i->name));
-  const int64_t larger = end <= border ? border : end, smaller = end <= border ? end : border + 1;
-  if (end >= out->from && border >= out->from && end != border)
-    vec_push(o->arena, &out->conditions,
-             ((import_condition){IMPORT_AT_LEAST, larger, smaller, str_from(message), i->where}));
-}
-
-static void need_orders_within(const open_program *o, const instruction *i, int64_t end, const instruction *from,
-                               import_open_sizes *out) {
-  for (int d = 0; from->opcode == HLO_PAD && d < from->shape->rank; d++) {
-    const int64_t low = from->attributes->padding.dims[d].low;
-    need_order(o, i, end, low, out);
-    need_order(o, i, end, low + from->operands[0]->shape->dims[d], out);
-  }
-  if (from->opcode != HLO_CONCATENATE) return;
-  int64_t border = 0;
-  for (int k = 0; k < from->operand_count; k++) {
-    border += from->operands[k]->shape->dims[from->attributes->dimensions.data[0]];
-    need_order(o, i, end, border, out);
-  }
-}
-
-// A derived size is on one side of what it is derived from in all samples, and one that is asserted to be no larger
-// than another is below that, but they may be equal when the program runs: where a part is taken of something padded or
-// put together, which piece it ends in may be decided by that. So it is asked of runs, too.
-static void note_orders(const open_program *o, const instruction *i, import_open_sizes *out) {
-  bool is_ordered = o->symbols.derived.count > 0;
-  for (int k = 0; k < PROGRAM_MOST_SYMBOLS; k++) is_ordered |= o->symbols.samples.halvings[k] > 0;
-  if (!is_ordered || i->operand_count == 0) return;
-  const shape *taken_of = i->operands[0]->shape;
-  if (!shape_is_array(taken_of) || taken_of->rank == 0 || end_of(i, 0) < 0) return;
-  ptr_map seen = {0};
-  VEC(const instruction *) stack = {0};
-  vec_push(o->arena, &stack, i->operands[0]);
-  while (stack.size) {
-    const instruction *from = vec_last(&stack);
-    vec_drop(&stack);
-    if (ptr_map_has(&seen, from)) continue;
-    ptr_map_put(o->arena, &seen, from, (void *)from);
-    for (int d = 0; d < taken_of->rank; d++)
-      if (end_of(i, d) < taken_of->dims[d]) need_orders_within(o, i, end_of(i, d), from, out);
-    for (int k = 0; k < from->operand_count; k++) vec_push(o->arena, &stack, from->operands[k]);
-  }
-}
-
 // Where an operation takes a part of an array, there must be as much of it: of a static size that is checked when the
 // program is read, of an open one when it runs.
 static void note_needs_of(const open_program *o, const instruction *i, import_open_sizes *out) {
@@ -140,10 +81,7 @@ static void note_needs_of(const open_program *o, const instruction *i, import_op
 static void note_needs(const open_program *o, const module *m, import_open_sizes *out) {
   for (int c = 0; c < m->computations.size; c++) {
     const instruction_list *all = &m->computations.data[c]->instructions;
-    for (int k = 0; k < all->size; k++) {
-      note_needs_of(o, all->data[k], out);
-      note_orders(o, all->data[k], out);
-    }
+    for (int k = 0; k < all->size; k++) note_needs_of(o, all->data[k], out);
   }
 }
 
@@ -155,6 +93,7 @@ static heddle_status read_sample(const open_program *o, int number, open_sample 
   note_needs(o, m, &sizes);
   out->condition_count = sizes.conditions.size;
   out->conditions = sizes.conditions.data;
+  TRY(open_borders_find(o->arena, m, &out->borders));
   return make_plan(o, out);
 }
 
@@ -332,9 +271,69 @@ static heddle_status find_check(const open_program *o, const open_sample *sample
                    STR_ARG(c->message));
 }
 
+typedef VEC(program_size_check) check_list;
+
+static const open_border *find_border(const open_border_list *all, uint64_t path) {
+  for (int k = 0; k < all->count; k++)
+    if (all->borders[k].path == path) return &all->borders[k];
+  return NULL;
+}
+
+// Whether a number is the same or more for all sizes.
+static bool holds_always(const int64_t *terms) {
+  bool holds = true;
+  for (int k = 0; k < PROGRAM_MOST_TERMS; k++) holds = holds && terms[k] >= 0;
+  return holds;
+}
+
+static bool is_among(const check_list *all, const program_size_check *check) {
+  for (int k = 0; k < all->size; k++)
+    if (memcmp(all->data[k].terms, check->terms, sizeof check->terms) == 0) return true;
+  return false;
+}
+
+// False if it is on this side in some samples only.
+static bool border_values(const open_program *o, const open_sample *samples, uint64_t path, int64_t *values) {
+  for (int s = 0; s < open_samples_count(&o->symbols.samples); s++) {
+    const open_border *b = find_border(&samples[s].borders, path);
+    if (!b) return false;
+    values[s] = b->larger - b->smaller;
+  }
+  return true;
+}
+
+// What is on one side of a border in all samples has to be there when the program runs, too. On which side it is in
+// some samples only decides nothing where the code is the same in all of them, which is so of kernels that take sizes.
+static heddle_status find_borders(const open_program *o, const open_sample *samples, check_list *checks) {
+  const open_border_list *first = &samples[0].borders;
+  bool is_mixed = false;
+  for (int s = 1; s < open_samples_count(&o->symbols.samples); s++)
+    is_mixed |= samples[s].borders.count != first->count;
+  for (int k = 0; k < first->count; k++) {
+    const open_border *b = &first->borders[k];
+    const source_location where = b->taker->where;
+    program_size_check check = {
+        .message = arena_printf(o->arena, "%s " STR_FMT " takes a part that ends on the other side of a border",
+                                hlo_op_text(b->taker->opcode), STR_ARG(b->taker->name))};
+    int64_t values[OPEN_SAMPLES_MOST] = {0};
+    if (!border_values(o, samples, b->path, values)) {
+      is_mixed = true;
+      continue;
+    }
+    if (!open_samples_terms(&o->symbols.samples, values, check.terms)) {
+      o->refusal->by_number = true;
+      return status_at(HEDDLE_UNIMPLEMENTED, where, "on which side of a border a part ends is no polynomial of sizes");
+    }
+    if (!holds_always(check.terms) && !is_among(checks, &check)) vec_push(o->arena, checks, check);
+  }
+  if (!is_mixed || o->symbols.takes_sizes) return status_ok();
+  o->refusal->by_code = true;
+  return depends(samples[0].program.where, "on which side of a border a part ends");
+}
+
 static heddle_status find_checks(const open_program *o, const open_sample *samples, program_sizes *out) {
   const int count = open_samples_count(&o->symbols.samples);
-  VEC(program_size_check) checks = {0};
+  check_list checks = {0};
   for (int s = 1; s < count; s++)
     if (samples[s].condition_count != samples[0].condition_count)
       return depends(samples[0].program.where, "what the program asserts");
@@ -350,6 +349,7 @@ static heddle_status find_checks(const open_program *o, const open_sample *sampl
     TRY(s);
     if (is_needed) vec_push(o->arena, &checks, check);
   }
+  if (!o->symbols.specializes) TRY(find_borders(o, samples, &checks));
   out->check_count = checks.size;
   out->checks = checks.data;
   return status_ok();

@@ -119,6 +119,14 @@ static void simplify_remainder(simplification *s, MlirOperation op) {
 
 // --- maps
 
+// What a variable may be given. An index below an open size that happens to be below a static number, too, is not known
+// to be below that size by it: borders of open size may be smaller.
+static interval bounds_with(const simplification *s, interval bounds, interval given) {
+  interval both = interval_intersect(bounds, given);
+  if (s->open_from > 0 && bounds.upper >= s->open_from && both.upper < s->open_from) both.upper = bounds.upper;
+  return both;
+}
+
 // The bounds of variables become no wider than the values that are given for them, and what is divided by and taken
 // modulo shrinks with them. A domain without points stands in code that never runs and stays.
 static void refine_map(simplification *s, MlirOperation op) {
@@ -130,7 +138,7 @@ static void refine_map(simplification *s, MlirOperation op) {
     indexing_variable *v = i < m->dim_count                    ? &m->dims[i]
                            : i < m->dim_count + m->range_count ? &m->ranges[i - m->dim_count]
                                                                : &m->rts[i - m->dim_count - m->range_count];
-    const interval both = interval_intersect(v->bounds, range_of(s, op, i));
+    const interval both = bounds_with(s, v->bounds, range_of(s, op, i));
     if (interval_is_empty(both)) return;
     is_tighter |= !interval_equal(both, v->bounds);
     v->bounds = both;

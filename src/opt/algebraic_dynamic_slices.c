@@ -10,12 +10,15 @@ static bool has_scalar_starts(const instruction *i, int first) {
          (i->operand_count == first || i->operands[first]->shape->rank == 0);
 }
 
-// Start of a window of `size` in a dim, moved to lie inside; -1 if it is not known.
+// Start of a window of `size` in a dim, moved to lie inside; -1 if it is not known. Along a dim of open size it is
+// not, but for 0: there may be less than the start and the window.
 static int64_t known_start(const instruction *index, int64_t dim, int64_t size) {
+  const int64_t open_from = index->parent->module->open_from;
   if (size == dim) return 0;
   const literal *value = uniform_value(index);
   if (!value) return -1;
   const int64_t at = literal_get_int(value, 0);
+  if (at != 0 && open_from > 0 && dim >= open_from) return -1;
   if (dtypes[index->shape->dtype].class == CLASS_UNSIGNED && at < 0) return dim - size;  // above 2^63
   return at < 0 ? 0 : at > dim - size ? dim - size : at;
 }

@@ -6,6 +6,7 @@
 #include "opt/passes.h"
 
 #include "hlo/open_size.h"
+#include "hlo/text.h"
 #include "opt/rewrite.h"
 
 static bool is_open(const instruction *i) {
@@ -35,9 +36,33 @@ static instruction *expand(instruction *i) {
   return rewrite_with(&b, i, i->shape, operands);
 }
 
+// Sizes as values have 32 bits: beyond that an index would have no limit, as those of 32 bits are below it while there
+// are stand-ins. Smaller stand-ins may do.
+static heddle_status check_size(const instruction *i) {
+  const bool is_limited = i->opcode == HLO_DYNAMIC_SLICE || i->opcode == HLO_DYNAMIC_UPDATE_SLICE ||
+                          i->opcode == HLO_GATHER || i->opcode == HLO_SCATTER;
+  if (!is_limited || !shape_is_array(i->operands[0]->shape)) return status_ok();
+  for (int d = 0; d < i->operands[0]->shape->rank; d++)
+    if (i->operands[0]->shape->dims[d] > INT32_MAX)
+      return status_at(HEDDLE_UNIMPLEMENTED, i->where,
+                       "%s " STR_FMT " picks from a dim that has more entries than there are indices of 32 bits",
+                       hlo_op_text(i->opcode), STR_ARG(i->name));
+  return status_ok();
+}
+
+static heddle_status check_sizes(const module *m) {
+  for (int c = 0; c < m->computations.size; c++) {
+    const instruction_list *all = &m->computations.data[c]->instructions;
+    for (int k = 0; k < all->size; k++) TRY(check_size(all->data[k]));
+  }
+  return status_ok();
+}
+
 static heddle_status run(pass_context *context, void *unit) {
   const module *m = unit;
-  return m->open_from > 0 ? rewrite_each(context, unit, is_open, expand) : status_ok();
+  if (m->open_from == 0) return status_ok();
+  TRY(check_sizes(m));
+  return rewrite_each(context, unit, is_open, expand);
 }
 
 const pass opt_open_index_expander = {
