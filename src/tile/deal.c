@@ -260,21 +260,20 @@ static bool is_given(MlirOperation op) {
   return any;
 }
 
-static bool is_loop(MlirOperation op) { return ir_is(op, WORKGROUPS_FORALL) || ir_is(op, WORKGROUPS_PARALLEL); }
-
 static bool is_untiled(MlirOperation op) { return is_operation(op) && markers_of(op) < MARKER_WORKGROUP; }
 
 // *single: what belongs to no loop.
 static void sort_operations(arena *a, MlirOperation function, ir_operations *loops, ir_operations *untiled,
                             ir_operations *single) {
   bool has_single = false;
+  const ptr_map hoisted = workgroups_hoisted(a, ir_body(function, 0));
   for (MlirOperation op = mlirBlockGetFirstOperation(ir_body(function, 0)); !ir_is_null(op);
        op = mlirOperationGetNextInBlock(op)) {
-    if (is_given(op)) continue;
-    if (is_loop(op)) vec_push(a, loops, op);
+    if (is_given(op) || ptr_map_has(&hoisted, op.ptr)) continue;
+    if (workgroups_is_loop(op)) vec_push(a, loops, op);
     else if (is_untiled(op)) vec_push(a, untiled, op);
     else vec_push(a, single, op);
-    has_single |= !is_loop(op) && !is_untiled(op) && (is_operation(op) || ir_is(op, "scf.for"));
+    has_single |= !workgroups_is_loop(op) && !is_untiled(op) && (is_operation(op) || ir_is(op, "scf.for"));
   }
   if (!has_single) single->size = 0;
 }

@@ -3,7 +3,6 @@
 
 #include <mlir-c/BuiltinAttributes.h>
 
-#include "base/map.h"
 #include "tile/passes.h"
 
 // --- bindings
@@ -115,9 +114,7 @@ void workgroups_positions(ir_builder *b, const workgroups_grid *g, MlirValue num
   }
 }
 
-static bool is_loop_over_workgroups(MlirOperation op) {
-  return ir_is(op, WORKGROUPS_FORALL) || ir_is(op, WORKGROUPS_PARALLEL);
-}
+bool workgroups_is_loop(MlirOperation op) { return ir_is(op, WORKGROUPS_FORALL) || ir_is(op, WORKGROUPS_PARALLEL); }
 
 // Which operation of the block contains it, or is it.
 static MlirOperation within_block(MlirOperation op, MlirBlock block) {
@@ -125,15 +122,14 @@ static MlirOperation within_block(MlirOperation op, MlirBlock block) {
   return op;
 }
 
-// What loops over workgroups read was hoisted out of them: it stays in front of them, for each tile. `needed` has what
-// is known to be; whoever reads a value stands behind it.
+// `needed` has what is known to be; whoever reads a value stands behind it.
 static bool is_needed(MlirOperation op, MlirBlock block, const ptr_map *needed) {
   bool any = false;
   for (int r = 0; r < mlirOperationGetNumResults(op); r++)
     for (MlirOpOperand use = mlirValueGetFirstUse(ir_result(op, r)); !mlirOpOperandIsNull(use);
          use = mlirOpOperandGetNextUse(use)) {
       MlirOperation by = within_block(mlirOpOperandGetOwner(use), block);
-      any |= is_loop_over_workgroups(by) || ptr_map_has(needed, by.ptr);
+      any |= workgroups_is_loop(by) || ptr_map_has(needed, by.ptr);
     }
   return any;
 }
@@ -147,22 +143,25 @@ static bool computes_nothing(MlirOperation op) {
   return any;
 }
 
-bool workgroups_are_independent(arena *a, MlirOperation function, ir_operations *foralls, ir_operations *single) {
-  MlirBlock block = ir_body(function, 0);
+ptr_map workgroups_hoisted(arena *a, MlirBlock block) {
   ir_operations all = {0};
   ptr_map needed = {0};
-  bool are_apart = true;
   for (MlirOperation op = mlirBlockGetFirstOperation(block); !ir_is_null(op); op = mlirOperationGetNextInBlock(op))
     vec_push(a, &all, op);
-  for (int k = all.size - 1; k >= 0; k--) {
-    if (!is_needed(all.data[k], block, &needed)) continue;
-    ptr_map_put(a, &needed, all.data[k].ptr, all.data[k].ptr);
-    are_apart &= mlirOperationGetNumRegions(all.data[k]) == 0;
-  }
-  for (int k = 0; k < all.size; k++) {
-    MlirOperation op = all.data[k];
-    if (is_loop_over_workgroups(op)) vec_push(a, foralls, op);
-    else if (!computes_nothing(op) && !ptr_map_has(&needed, op.ptr)) vec_push(a, single, op);
+  for (int k = all.size - 1; k >= 0; k--)
+    if (is_needed(all.data[k], block, &needed)) ptr_map_put(a, &needed, all.data[k].ptr, all.data[k].ptr);
+  return needed;
+}
+
+bool workgroups_are_independent(arena *a, MlirOperation function, ir_operations *foralls, ir_operations *single) {
+  MlirBlock block = ir_body(function, 0);
+  const ptr_map hoisted = workgroups_hoisted(a, block);
+  bool are_apart = true;
+  for (MlirOperation op = mlirBlockGetFirstOperation(block); !ir_is_null(op); op = mlirOperationGetNextInBlock(op)) {
+    const bool is_hoisted = ptr_map_has(&hoisted, op.ptr);
+    are_apart = are_apart && !(is_hoisted && mlirOperationGetNumRegions(op) > 0);
+    if (workgroups_is_loop(op)) vec_push(a, foralls, op);
+    else if (!computes_nothing(op) && !is_hoisted) vec_push(a, single, op);
   }
   if (!are_apart) return false;
   if (foralls->size > 0 && !mlirAttributeIsNull(ir_get(function, TILE_INDEPENDENT))) return true;

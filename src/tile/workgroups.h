@@ -2,6 +2,7 @@
 #ifndef HEDDLE_TILE_WORKGROUPS_H_
 #define HEDDLE_TILE_WORKGROUPS_H_
 
+#include "base/map.h"
 #include "emit/ir_builder.h"
 #include "hlo/shape.h"
 #include "lower/pass.h"
@@ -38,6 +39,11 @@ typedef struct workgroups_grid {
 bool workgroups_grid_of(MlirOperation loop, workgroups_grid *out);
 // The loop's variables, from the workgroup's number in row-major order.
 void workgroups_positions(ir_builder *b, const workgroups_grid *g, MlirValue number, MlirValue *out);
+
+bool workgroups_is_loop(MlirOperation op);
+// Of the block, what loops over workgroups read, and whatever that reads: it was hoisted out of them, and stays in
+// front of them. By operation.
+ptr_map workgroups_hoisted(arena *a, MlirBlock block);
 
 // Whether the function is loops over workgroups that can run side by side, and what computes nothing in memory; then
 // *loops are they. *single: what else computes something, which is one workgroup more.
