@@ -64,12 +64,21 @@ static void need(const open_program *o, const instruction *i, int64_t dim, int64
   vec_push(o->arena, &out->conditions, ((import_condition){IMPORT_AT_LEAST, dim, taken, str_from(message), i->where}));
 }
 
+// What begins behind an open size begins at none below 0.
+static void need_begin(const open_program *o, const instruction *i, int64_t begin, import_open_sizes *out) {
+  if (begin < out->from) return;
+  const char *message = arena_printf(o->arena, "%s " STR_FMT " begins in front of what there is",
+                                     hlo_op_text(i->opcode), STR_ARG(i->name));
+  vec_push(o->arena, &out->conditions, ((import_condition){IMPORT_AT_LEAST, begin, 0, str_from(message), i->where}));
+}
+
 // Where an operation takes a part of an array, there must be as much of it: of a static size that is checked when the
 // program is read, of an open one when it runs.
 static void note_needs_of(const open_program *o, const instruction *i, import_open_sizes *out) {
   const shape *s = i->operand_count > 0 ? i->operands[0]->shape : i->shape;
   for (int d = 0; shape_is_array(s) && d < s->rank; d++) {
     if (i->opcode == HLO_SLICE) need(o, i, s->dims[d], i->attributes->slice.dims[d].limit, out);
+    if (i->opcode == HLO_SLICE) need_begin(o, i, i->attributes->slice.dims[d].start, out);
     if (i->opcode == HLO_DYNAMIC_SLICE) need(o, i, s->dims[d], i->shape->dims[d], out);
     if (i->opcode == HLO_DYNAMIC_UPDATE_SLICE) need(o, i, s->dims[d], i->operands[1]->shape->dims[d], out);
     if (i->opcode == HLO_GATHER) need(o, i, s->dims[d], i->attributes->slice_sizes.data[d], out);
