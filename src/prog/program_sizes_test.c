@@ -162,13 +162,13 @@ static void test_kinds(void **state) {
     const program_derived_size d = {cases[k].kind, {0, 1}, {0, 0, 1}};
     const program_sizes sizes = {
         .symbol_count = 3, .degree = 1, .symbols = with_derived, .derived_count = 1, .derived = &d};
-    int64_t symbols[PROGRAM_MOST_SYMBOLS] = {cases[k].left, cases[k].right};
-    const heddle_status s = program_sizes_derive(&sizes, symbols);
+    int64_t values[PROGRAM_MOST_SYMBOLS] = {cases[k].left, cases[k].right};
+    const heddle_status s = program_sizes_derive(&sizes, values);
     if (cases[k].wanted < 0) {
       expect_error(s, "wanted none below 0");
     } else {
       assert_int_equal(heddle_status_code(s), HEDDLE_OK);
-      assert_true(symbols[2] == cases[k].wanted);
+      assert_true(values[2] == cases[k].wanted);
     }
   }
 }
