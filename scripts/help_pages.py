@@ -35,6 +35,9 @@ class Help:
         return re.sub(r"\s+", " ", "\n".join(self.lines[2:]).split("\n\n")[0])
 
 
+BREAK = "\\:"  # troff's place where a line may end without a hyphen
+
+
 def roff(text):
     text = text.replace("\\", "\\e").replace("-", "\\-")
     text = "".join(c if c.isascii() else f"\\[u{ord(c):04X}]" for c in text)
@@ -48,7 +51,8 @@ def flag_entries(text):
         flag = FLAG.match(line)
         if flag:
             name, value, what = flag.groups()
-            shown = f"\\fI{roff(value[1:])}\\fR" if value else ""
+            # A line may end behind a choice: some have more of them than a line holds.
+            shown = f"\\fI{roff(value[1:]).replace('|', '|' + BREAK)}\\fR" if value else ""
             out += [".TP", f"\\fB{roff(name)}\\fR{'=' if value else ''}{shown}", roff(what)]
         elif line.strip() and not line.startswith("flags:"):
             out += [".PP", roff(line.strip())]
@@ -59,7 +63,7 @@ def page(tool, version):
     name = pathlib.Path(tool).name
     main = Help(tool)
     short = "a compiler for tensor programs" if main.commands else main.summary.rstrip(".")
-    out = [f'.\\" made by scripts/help_pages.py from {name} --help', f'.TH {name.upper()} 1 "" "Heddle {version}"',
+    out = [f'.\\" made by scripts/help_pages.py from {name} --help', f'.TH {name.upper()} 1 "" "Heddle {version}"', ".ad l",
            ".SH NAME", f"{roff(name)} \\- {roff(short[0].lower() + short[1:])}", ".SH SYNOPSIS", f".B {roff(main.usage)}"]
     if main.commands:
         out += [".SH COMMANDS"]
