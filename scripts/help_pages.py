@@ -63,8 +63,9 @@ def page(tool, version):
     name = pathlib.Path(tool).name
     main = Help(tool)
     short = "a compiler for tensor programs" if main.commands else main.summary.rstrip(".")
-    out = [f'.\\" made by scripts/help_pages.py from {name} --help', f'.TH {name.upper()} 1 "" "Heddle {version}"', ".ad l",
-           ".SH NAME", f"{roff(name)} \\- {roff(short[0].lower() + short[1:])}", ".SH SYNOPSIS", f".B {roff(main.usage)}"]
+    out = [f'.\\" made by scripts/help_pages.py from {name} --help', f'.TH {name.upper()} 1 "" "Heddle {version}"',
+           ".ad l", ".SH NAME", f"{roff(name)} \\- {roff(short[0].lower() + short[1:])}",
+           ".SH SYNOPSIS", f".B {roff(main.usage)}"]
     if main.commands:
         out += [".SH COMMANDS"]
         for command, what in main.commands:
