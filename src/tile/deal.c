@@ -18,6 +18,7 @@
 #include "tile/markers.h"
 #include "tile/passes.h"
 #include "tile/points.h"
+#include "tile/views.h"
 #include "tile/workgroups.h"
 
 #define LAUNCH "xla.launch"
@@ -55,17 +56,6 @@ static heddle_status deal_untiled(deal *d, MlirOperation op, const ptr_map *none
 
 // --- memory that workitems share
 
-static MlirValue root_of(MlirValue memory) {
-  static const char *const views[] = {"memref.subview", "memref.cast", "memref.collapse_shape", "memref.expand_shape"};
-  for (MlirOperation op = ir_defining_op(memory); !ir_is_null(op); op = ir_defining_op(memory)) {
-    bool is_view = false;
-    for (size_t k = 0; k < sizeof views / sizeof *views; k++) is_view |= ir_is(op, views[k]);
-    if (!is_view) break;
-    memory = ir_operand(op, 0);
-  }
-  return memory;
-}
-
 static bool is_promoted(MlirValue memory) {
   return mlirTypeIsAMemRef(mlirValueGetType(memory)) &&
          !mlirAttributeIsNull(mlirMemRefTypeGetMemorySpace(mlirValueGetType(memory)));
@@ -73,12 +63,12 @@ static bool is_promoted(MlirValue memory) {
 
 // Whether another operation of the workgroup touches the memory, too.
 static bool is_shared(const ir_operations *all, MlirOperation op, MlirValue memory) {
-  const MlirValue root = root_of(memory);
+  const MlirValue root = views_root(memory);
   bool any = false;
   for (int k = 0; k < all->size; k++) {
     if (mlirOperationEqual(all->data[k], op) || !is_operation(all->data[k])) continue;
     const int operands = (int)mlirOperationGetNumOperands(all->data[k]);
-    for (int n = 0; n < operands; n++) any |= mlirValueEqual(root_of(ir_operand(all->data[k], n)), root);
+    for (int n = 0; n < operands; n++) any |= mlirValueEqual(views_root(ir_operand(all->data[k], n)), root);
   }
   return any;
 }
@@ -88,7 +78,7 @@ static bool needs_barriers(const ir_operations *all, MlirOperation op, const reg
   bool any = false;
   for (int k = tiling_output(op, 0); k < (int)mlirOperationGetNumOperands(op); k++) {
     const MlirValue memory = ir_operand(op, k);
-    any |= !ptr_map_has(&r->buffers, memory.ptr) && !is_promoted(root_of(memory)) && is_shared(all, op, memory);
+    any |= !ptr_map_has(&r->buffers, memory.ptr) && !is_promoted(views_root(memory)) && is_shared(all, op, memory);
   }
   return any;
 }
@@ -137,7 +127,7 @@ static void mark_shared(deal *d, MlirOperation loop) {
     for (int n = 0; n < mlirOperationGetNumResults(all.data[k]); n++) {
       const MlirType t = ir_result_type(all.data[k], n);
       if (!mlirTypeIsAMemRef(t) || !mlirAttributeIsNull(mlirMemRefTypeGetMemorySpace(t))) continue;
-      if (!ir_is(ir_defining_op(root_of(ir_result(all.data[k], n))), "memref.alloc")) continue;
+      if (!ir_is(ir_defining_op(views_root(ir_result(all.data[k], n))), "memref.alloc")) continue;
       mlirValueSetType(ir_result(all.data[k], n),
                        mlirMemRefTypeGet(ir_element_type(t), mlirShapedTypeGetRank(t), ir_dims(d->context->scratch, t),
                                          mlirMemRefTypeGetLayout(t), space));
@@ -251,11 +241,9 @@ static MlirOperation wrap_single(lower_context *c, MlirOperation function, const
 
 // What computes nothing in memory may be computed wherever it stands.
 static bool is_given(MlirOperation op) {
-  static const char *const names[] = {WORKGROUPS_PLACEHOLDER, "func.return", "memref.get_global",
-                                      "memref.subview",       "memref.cast", "memref.collapse_shape",
-                                      "memref.expand_shape",  "affine.apply"};
+  static const char *const names[] = {WORKGROUPS_PLACEHOLDER, "func.return", "memref.get_global", "affine.apply"};
   const MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
-  bool any = str_starts_with((str){name.data, name.length}, "arith.");
+  bool any = views_is_one(op) || str_starts_with((str){name.data, name.length}, "arith.");
   for (size_t k = 0; k < sizeof names / sizeof *names; k++) any |= ir_is(op, names[k]);
   return any;
 }

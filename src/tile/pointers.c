@@ -15,6 +15,7 @@
 #include "lower/llvm_build.h"
 #include "lower/tensor_access.h"
 #include "tile/points.h"
+#include "tile/views.h"
 #include "tile/workgroups.h"
 
 enum { SHARED_SPACE = 3 };
@@ -183,8 +184,7 @@ static heddle_status find_element(pointers *p, ir_builder *b, MlirOperation op, 
   while (!ptr_map_has(&p->memories, memory.ptr)) {
     const MlirOperation view = ir_defining_op(memory);
     if (!ir_is_null(view) && ir_is(view, "memref.subview")) TRY(add_offset(p, b, view, &sum));
-    else if (ir_is_null(view) || !(ir_is(view, "memref.cast") || ir_is(view, "memref.collapse_shape") ||
-                                   ir_is(view, "memref.expand_shape")))
+    else if (!views_is_one(view))
       return ir_refuse(op, HEDDLE_UNIMPLEMENTED, "found memory that is no array of the device");
     memory = ir_operand(view, 0);
   }
@@ -217,11 +217,10 @@ static heddle_status lower_store(pointers *p, MlirOperation op) {
 
 // What nobody reads any more, users first.
 static heddle_status erase_memory(pointers *p) {
-  static const char *const names[] = {"memref.subview", "memref.cast",  "memref.collapse_shape", "memref.expand_shape",
-                                      "memref.alloca",  "memref.alloc", WORKGROUPS_PLACEHOLDER};
+  static const char *const names[] = {"memref.alloca", "memref.alloc", WORKGROUPS_PLACEHOLDER};
   const ir_operations all = ir_collect(p->context->scratch, p->function, NULL);
   for (int k = all.size - 1; k >= 0; k--) {
-    bool is_memory = false;
+    bool is_memory = views_is_one(all.data[k]);
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) is_memory |= ir_is(all.data[k], names[n]);
     if (!is_memory) continue;
     if (!mlirOpOperandIsNull(mlirValueGetFirstUse(ir_result(all.data[k], 0))))

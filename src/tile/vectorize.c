@@ -12,6 +12,7 @@
 #include "tile/schedule.h"
 #include "tile/term_groups.h"
 #include "tile/vector_rows.h"
+#include "tile/views.h"
 
 // Products are recognized first, as folding of unit dims hides them. Slices of memory are folded into the accesses
 // before sums are hoisted: two accesses are one place where indices are.
@@ -148,18 +149,6 @@ static void vectorize(arena *a, const target_description *target, MlirOperation 
 
 // --- sums in registers
 
-// What memory a view is of.
-static MlirValue viewed(MlirValue v) {
-  static const char *const views[] = {"memref.subview", "memref.cast", "memref.collapse_shape", "memref.expand_shape"};
-  for (MlirOperation op = ir_defining_op(v); !ir_is_null(op); op = ir_defining_op(v)) {
-    bool is_view = false;
-    for (size_t k = 0; k < sizeof views / sizeof *views; k++) is_view |= ir_is(op, views[k]);
-    if (!is_view) break;
-    v = ir_operand(op, 0);
-  }
-  return v;
-}
-
 static bool share_a_loop(MlirOperation l, MlirOperation r) {
   bool any = false;
   for (MlirOperation at = mlirOperationGetParentOperation(l); !ir_is_null(at); at = mlirOperationGetParentOperation(at))
@@ -174,9 +163,9 @@ static bool may_hoist(arena *a, MlirOperation module) {
   for (int k = 0; k < all.size; k++) {
     if (markers_of(all.data[k]) != MARKER_VECTORIZE) continue;
     for (int o = 0; o < mlirOperationGetNumOperands(all.data[k]); o++) {
-      MlirValue memory = viewed(ir_operand(all.data[k], o));
+      MlirValue memory = views_root(ir_operand(all.data[k], o));
       for (int w = 0; w < writes.size && may; w++)
-        may = !mlirValueEqual(memory, viewed(ir_operand(writes.data[w], 1))) ||
+        may = !mlirValueEqual(memory, views_root(ir_operand(writes.data[w], 1))) ||
               !share_a_loop(all.data[k], writes.data[w]);
     }
   }
