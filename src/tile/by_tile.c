@@ -69,14 +69,6 @@ static MlirValue said_again(arena *a, ptr_map *said, MlirValue v) {
 
 // --- who reads
 
-static bool reduces(MlirOperation op) {
-  int64_t trips[TILING_MAX_LOOPS];
-  bool is_reduction[TILING_MAX_LOOPS], any = false;
-  const int count = tiling_loops(op, trips, is_reduction);
-  for (int k = 0; k < count; k++) any |= is_reduction[k];
-  return any;
-}
-
 static bool reads_elements(arena *a, MlirOperation op) {
   return ir_is(op, "linalg.generic") && ir_collect(a, op, "tensor.extract").size > 0;
 }
@@ -87,7 +79,7 @@ static void convert_operands(arena *a, ptr_map *said, MlirOperation op) {
     MlirValue x = ir_operand(op, k);
     if (is_said_again(a, x)) mlirOperationSetOperand(op, k, said_again(a, said, x));
     MlirOperation producer = ir_defining_op(ir_operand(op, k));
-    if (!ir_is_null(producer) && reduces(op) && reads_elements(a, producer)) hold(producer);
+    if (!ir_is_null(producer) && structured_reduces(op) && reads_elements(a, producer)) hold(producer);
   }
 }
 

@@ -12,11 +12,7 @@
 #include "tile/structured.h"
 
 static bool is_contraction(arena *a, MlirOperation op) {
-  int64_t trips[TILING_MAX_LOOPS];
-  bool is_reduction[TILING_MAX_LOOPS], any = false;
-  const int loops = tiling_loops(op, trips, is_reduction);
-  for (int k = 0; k < loops; k++) any |= is_reduction[k];
-  return any && mlirOperationGetNumOperands(op) == 3 && mlirOperationGetNumResults(op) == 1 &&
+  return structured_reduces(op) && mlirOperationGetNumOperands(op) == 3 && mlirOperationGetNumResults(op) == 1 &&
          ir_collect(a, op, "arith.mulf").size > 0;
 }
 

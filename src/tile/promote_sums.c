@@ -17,14 +17,6 @@ static MlirOperation workgroup_of(MlirOperation op) {
   return op;
 }
 
-static bool reduces(MlirOperation op) {
-  int64_t trips[TILING_MAX_LOOPS];
-  bool is_reduction[TILING_MAX_LOOPS], any = false;
-  const int count = tiling_loops(op, trips, is_reduction);
-  for (int l = 0; l < count; l++) any |= is_reduction[l];
-  return any;
-}
-
 static bool is_static(MlirType t) {
   bool all = mlirTypeIsAMemRef(t);
   for (int d = 0; all && d < mlirShapedTypeGetRank(t); d++) all = !mlirShapedTypeIsDynamicDim(t, d);
@@ -85,7 +77,7 @@ static heddle_status run(pass_context *context, void *unit) {
   const ir_operations all = ir_collect(c->scratch, (MlirOperation){unit}, NULL);
   for (int k = 0; k < all.size; k++) {
     if (!tiling_is_structured(all.data[k]) || mlirOperationGetNumResults(all.data[k]) > 0 ||
-        markers_of(all.data[k]) != MARKER_WORKGROUP || !reduces(all.data[k]))
+        markers_of(all.data[k]) != MARKER_WORKGROUP || !structured_reduces(all.data[k]))
       continue;
     for (int n = tiling_output(all.data[k], 0); n < (int)mlirOperationGetNumOperands(all.data[k]); n++) {
       const MlirValue memory = ir_operand(all.data[k], n);

@@ -15,6 +15,14 @@ MlirAttribute structured_iterators(const ir_builder *b, int loop_count, const bo
   return mlirArrayAttrGet(b->context, loop_count, types);
 }
 
+bool structured_reduces(MlirOperation op) {
+  int64_t trips[TILING_MAX_LOOPS];
+  bool is_reduction[TILING_MAX_LOOPS], any = false;
+  const int count = tiling_loops(op, trips, is_reduction);
+  for (int k = 0; k < count; k++) any |= is_reduction[k];
+  return any;
+}
+
 static MlirAttribute segments(const ir_builder *b, int inputs, int outputs) {
   return mlirDenseI32ArrayGet(b->context, 2, (int32_t[]){inputs, outputs});
 }

@@ -52,6 +52,9 @@ bool structured_stands_before(MlirOperation first, MlirOperation second);
 // The attribute iterator_types.
 MlirAttribute structured_iterators(const ir_builder *b, int loop_count, const bool *is_reduction);
 
+// Whether one of the operation's loops sums up, or reduces otherwise.
+bool structured_reduces(MlirOperation op);
+
 // Another map of one operand of a linalg.generic.
 void structured_set_map(arena *a, MlirOperation op, int operand, MlirAffineMap map);
 
