@@ -57,22 +57,13 @@ void vulkan_copies_add(const vulkan_copies *c, bool to_host, const vulkan_piece 
   c->device->f.CmdCopyBuffer(c->commands, to_host ? p->buffer : p->copy, to_host ? p->copy : p->buffer, 1, &range);
 }
 
-static VkResult wait_for_fence(const void *argument) {
-  const vulkan_copies *c = argument;
-  return c->device->f.WaitForFences(c->device->device, 1, &c->fence, VK_TRUE, UINT64_MAX);
-}
-
 heddle_status vulkan_copies_settle(vulkan_copies *c) {
-  return c->is_stuck ? vulkan_wait(wait_for_fence, c, "vkWaitForFences", &c->is_stuck) : status_ok();
+  return c->is_stuck ? vulkan_wait_for_fence(c->device, c->fence, &c->is_stuck) : status_ok();
 }
 
 heddle_status vulkan_copies_end(vulkan_copies *c) {
   vulkan_device *d = c->device;
   wait_for_all(c, false);
   VULKAN_TRY(d->f.EndCommandBuffer(c->commands), EndCommandBuffer);
-  VULKAN_TRY(d->f.ResetFences(d->device, 1, &c->fence), ResetFences);
-  const VkSubmitInfo info = {
-      .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &c->commands};
-  TRY(vulkan_device_submit(d, 0, &info, c->fence));
-  return vulkan_wait(wait_for_fence, c, "vkWaitForFences", &c->is_stuck);
+  return vulkan_wait_for_commands(d, &c->commands, c->fence, &c->is_stuck);
 }

@@ -68,19 +68,12 @@ static heddle_status wait_for(const vulkan_device *d, vulkan_frame *f, const uin
   return w.info.semaphoreCount ? vulkan_wait(wait_for_timelines, &w, "vkWaitSemaphores", &f->is_stuck) : status_ok();
 }
 
-static VkResult wait_for_fence(const void *argument) {
-  const vulkan_program *v = ((const void *const *)argument)[0];
-  const vulkan_frame *f = ((const void *const *)argument)[1];
-  return v->device->f.WaitForFences(v->device->device, 1, &f->fence, VK_TRUE, UINT64_MAX);
-}
-
 // All that was submitted.
 static heddle_status wait_for_all(const vulkan_program *v, vulkan_frame *f) {
   uint64_t values[PROGRAM_MOST_STREAMS];
   for (int t = 0; t < f->stream_count; t++) values[t] = f->streams[t].submitted;
   if (v->device->has_timelines) return wait_for(v->device, f, values);
-  return f->is_stuck ? vulkan_wait(wait_for_fence, (const void *const[]){v, f}, "vkWaitForFences", &f->is_stuck)
-                     : status_ok();
+  return f->is_stuck ? vulkan_wait_for_fence(v->device, f->fence, &f->is_stuck) : status_ok();
 }
 
 heddle_status vulkan_frame_finish(void *loaded, void *frame) {
@@ -412,14 +405,6 @@ static heddle_status take_commands(const vulkan_program *v, vulkan_frame *f, con
 
 // --- submitting
 
-static heddle_status submit_and_wait(const vulkan_program *v, vulkan_frame *f, const VkCommandBuffer *commands) {
-  const VkSubmitInfo info = {
-      .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = commands};
-  VULKAN_TRY(v->device->f.ResetFences(v->device->device, 1, &f->fence), ResetFences);
-  TRY(vulkan_device_submit(v->device, 0, &info, f->fence));
-  return vulkan_wait(wait_for_fence, (const void *const[]){v, f}, "vkWaitForFences", &f->is_stuck);
-}
-
 static heddle_status submit_to_stream(const vulkan_program *v, vulkan_frame *f, const device_batch *b) {
   VkSemaphore semaphores[PROGRAM_MOST_STREAMS];
   uint64_t values[PROGRAM_MOST_STREAMS];
@@ -457,5 +442,5 @@ heddle_status vulkan_frame_submit(void *loaded, void *frame, const device_batch 
   vulkan_frame *f = frame;
   TRY(take_commands(v, f, b));
   if (v->device->has_timelines) return submit_to_stream(v, f, b);
-  return submit_and_wait(v, f, &f->batches[b->number].commands);
+  return vulkan_wait_for_commands(v->device, &f->batches[b->number].commands, f->fence, &f->is_stuck);
 }

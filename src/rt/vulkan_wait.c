@@ -13,3 +13,26 @@ heddle_status vulkan_wait(VkResult (*wait)(const void *), const void *argument, 
   }
   return vulkan_driver_status(result, function);
 }
+
+typedef struct fence_wait {
+  const vulkan_device *device;
+  VkFence fence;
+} fence_wait;
+
+static VkResult wait_for_fence(const void *argument) {
+  const fence_wait *w = argument;
+  return w->device->f.WaitForFences(w->device->device, 1, &w->fence, VK_TRUE, UINT64_MAX);
+}
+
+heddle_status vulkan_wait_for_fence(const vulkan_device *d, VkFence fence, bool *is_stuck) {
+  return vulkan_wait(wait_for_fence, &(fence_wait){d, fence}, "vkWaitForFences", is_stuck);
+}
+
+heddle_status vulkan_wait_for_commands(vulkan_device *d, const VkCommandBuffer *commands, VkFence fence,
+                                       bool *is_stuck) {
+  const VkSubmitInfo info = {
+      .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = commands};
+  VULKAN_TRY(d->f.ResetFences(d->device, 1, &fence), ResetFences);
+  TRY(vulkan_device_submit(d, 0, &info, fence));
+  return vulkan_wait_for_fence(d, fence, is_stuck);
+}
