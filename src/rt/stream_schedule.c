@@ -226,6 +226,8 @@ static bool is_apart(const program *p, const program_thunk *t) {
          !conflicts_between(p, &from, &to);
 }
 
+static int count_nested(const program *p, const program_thunk *t, bool has_predicates, int count);
+
 // Counts the launches; more than there may be where the host is needed.
 static int count_launches(const program *p, const program_thunk *t, bool has_predicates) {
   if (t->kind == THUNK_KERNEL || (t->kind == THUNK_COPY && is_apart(p, t))) return 1;
@@ -233,7 +235,11 @@ static int count_launches(const program *p, const program_thunk *t, bool has_pre
   const bool is_chosen = t->kind == THUNK_CONDITIONAL && has_predicates &&
                          (t->control.is_pred || p->slices[t->control.slice].offset % (int64_t)sizeof(int32_t) == 0);
   if (!is_chosen && t->kind != THUNK_SEQUENCE && t->kind != THUNK_CALL) return MOST_NESTED + 1;
-  int count = is_chosen;
+  return count_nested(p, t, has_predicates, is_chosen);
+}
+
+// Those of the thunk's sequences and `count` more.
+static int count_nested(const program *p, const program_thunk *t, bool has_predicates, int count) {
   for (int k = 0; k < t->sequence_count; k++)
     for (int i = 0; i < t->sequences[k].count && count <= MOST_NESTED; i++)
       count += count_launches(p, t->sequences[k].thunks[i], has_predicates);
@@ -247,10 +253,7 @@ bool stream_schedule_is_for_device(const program *p, const program_thunk *t, boo
 // Turns behind the last one cost as much as a launch that does nothing, one that the host waits for far more.
 int stream_schedule_turns(const program *p, const program_thunk *t) {
   enum { MOST_TURNS = 8, MOST_TOGETHER = 256 };
-  int count = 1;  // the choice
-  for (int k = 0; k < t->sequence_count; k++)
-    for (int i = 0; i < t->sequences[k].count && count <= MOST_NESTED; i++)
-      count += count_launches(p, t->sequences[k].thunks[i], true);
+  const int count = count_nested(p, t, true, 1);  // with the choice
   const int turns = MOST_TOGETHER / count;
   return count > MOST_NESTED ? 0 : turns < MOST_TURNS ? turns : MOST_TURNS;
 }
