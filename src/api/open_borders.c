@@ -3,6 +3,7 @@
 #include "api/open_borders.h"
 
 #include "base/hash.h"
+#include "base/int64.h"
 #include "base/vec.h"
 #include "hlo/literal.h"
 
@@ -66,9 +67,6 @@ static void note_side(search *s, const step *at, int number, int64_t lower, int6
   else if (lower >= border) note(s, at, 2 * number + 1, lower, border);
 }
 
-static int64_t at_least(int64_t n, int64_t least) { return n > least ? n : least; }
-static int64_t at_most(int64_t n, int64_t most) { return n < most ? n : most; }
-
 static part whole(const shape *s) {
   part p = {0};
   for (int d = 0; d < s->rank; d++) p.upper[d] = s->dims[d];
@@ -97,8 +95,8 @@ static void take_padded(search *s, const step *at) {
     note_side(s, at, 2 * d, lower, upper, x->low);
     note_side(s, at, 2 * d + 1, lower, upper, end);
     if (x->interior > 0) continue;
-    p.lower[d] = at_least(lower - x->low, 0);
-    p.upper[d] = at_most(upper - x->low, size);
+    p.lower[d] = int64_max(lower - x->low, 0);
+    p.upper[d] = int64_min(upper - x->low, size);
   }
   follow(s, at, 0, from, &p);
 }
@@ -109,17 +107,17 @@ static void take_concatenated(search *s, const step *at) {
   for (int k = 0; k < at->at->operand_count; k++) {
     const int64_t size = at->at->operands[k]->shape->dims[d];
     part p = at->part;
-    p.lower[d] = at_least(p.lower[d] - border, 0);
-    p.upper[d] = at_most(p.upper[d] - border, size);
+    p.lower[d] = int64_max(p.lower[d] - border, 0);
+    p.upper[d] = int64_min(p.upper[d] - border, size);
     border += size;
     if (k + 1 < at->at->operand_count) note_side(s, at, k, at->part.lower[d], at->part.upper[d], border);
     follow(s, at, k, at->at->operands[k], &p);
   }
 }
 
-// Operand dims as `dims` has them among those of the result.
-static void take_dims(search *s, const step *at, int_list dims) {
+static void take_broadcast(search *s, const step *at) {
   const instruction *from = at->at->operands[0];
+  const int_list dims = at->at->attributes->dimensions;
   part p = {0};
   for (int d = 0; d < from->shape->rank; d++) {
     p.lower[d] = at->part.lower[dims.data[d]];
@@ -176,9 +174,10 @@ static void take_window(search *s, const step *at) {
   for (int d = 0; d < from->shape->rank; d++) {
     const window_dim *w = &at->at->attributes->window.dims[d];
     if (w->base_dilation > 1) continue;
-    p.lower[d] = at_least(at->part.lower[d] * w->stride - w->padding_low, 0);
-    p.upper[d] = at_most((at->part.upper[d] - 1) * w->stride - w->padding_low + (w->size - 1) * w->window_dilation + 1,
-                         from->shape->dims[d]);
+    p.lower[d] = int64_max(at->part.lower[d] * w->stride - w->padding_low, 0);
+    p.upper[d] =
+        int64_min((at->part.upper[d] - 1) * w->stride - w->padding_low + (w->size - 1) * w->window_dilation + 1,
+                  from->shape->dims[d]);
   }
   follow(s, at, 0, from, &p);
 }
@@ -206,7 +205,7 @@ static bool constant_start(const instruction *i, int first, int d, int64_t *out)
   const instruction *start = i->operand_count > first + d ? i->operands[first + d] : NULL;
   while (start && (start->opcode == HLO_CONVERT || start->opcode == HLO_COPY)) start = start->operands[0];
   if (!start || start->opcode != HLO_CONSTANT || !shape_is_scalar(start->shape)) return false;
-  *out = at_least(literal_get_int(start->literal, 0), 0);
+  *out = int64_max(literal_get_int(start->literal, 0), 0);
   return *out == 0 || i->operands[0]->shape->dims[d] < i->parent->module->open_from;
 }
 
@@ -233,8 +232,8 @@ static void take_updated(search *s, const step *at) {
     if (!constant_start(at->at, 2, d, &start) || start > at->at->shape->dims[d] - size) continue;
     note_side(s, at, 2 * d, at->part.lower[d], at->part.upper[d], start);
     note_side(s, at, 2 * d + 1, at->part.lower[d], at->part.upper[d], start + size);
-    p.lower[d] = at_least(at->part.lower[d] - start, 0);
-    p.upper[d] = at_most(at->part.upper[d] - start, size);
+    p.lower[d] = int64_max(at->part.lower[d] - start, 0);
+    p.upper[d] = int64_min(at->part.upper[d] - start, size);
   }
   follow(s, at, 1, update, &p);
 }
@@ -329,28 +328,35 @@ static void take_elements(search *s, const step *at) {
       follow(s, at, k, at->at->operands[k], &at->part);
 }
 
+static void take_called(search *s, const step *at) { take_returned(s, at, at->at, -1); }
+
+typedef void take_fn(search *s, const step *at);
+
+// What has no row and is not elementwise reads all of its operands.
+static take_fn *const takes_of[HLO_OPCODE_COUNT] = {
+    [HLO_SLICE] = take_slice,
+    [HLO_PAD] = take_padded,
+    [HLO_CONCATENATE] = take_concatenated,
+    [HLO_BROADCAST] = take_broadcast,
+    [HLO_TRANSPOSE] = take_transposed,
+    [HLO_REVERSE] = take_reversed,
+    [HLO_REDUCE] = take_reduced,
+    [HLO_SORT] = take_sorted,
+    [HLO_REDUCE_WINDOW] = take_window,
+    [HLO_DOT] = take_factors,
+    [HLO_DYNAMIC_SLICE] = take_dynamic_slice,
+    [HLO_DYNAMIC_UPDATE_SLICE] = take_updated,
+    [HLO_RESHAPE] = take_reshaped,
+    [HLO_BITCAST] = take_reshaped,
+    [HLO_GET_TUPLE_ELEMENT] = take_element,
+    [HLO_CALL] = take_called,
+    [HLO_PARAMETER] = take_argument,
+};
+
 static void take(search *s, const step *at) {
-  switch (at->at->opcode) {
-    case HLO_SLICE: take_slice(s, at); break;
-    case HLO_PAD: take_padded(s, at); break;
-    case HLO_CONCATENATE: take_concatenated(s, at); break;
-    case HLO_BROADCAST: take_dims(s, at, at->at->attributes->dimensions); break;
-    case HLO_TRANSPOSE: take_transposed(s, at); break;
-    case HLO_REVERSE: take_reversed(s, at); break;
-    case HLO_REDUCE: take_reduced(s, at); break;
-    case HLO_SORT: take_sorted(s, at); break;
-    case HLO_REDUCE_WINDOW: take_window(s, at); break;
-    case HLO_DOT: take_factors(s, at); break;
-    case HLO_DYNAMIC_SLICE: take_dynamic_slice(s, at); break;
-    case HLO_DYNAMIC_UPDATE_SLICE: take_updated(s, at); break;
-    case HLO_RESHAPE:
-    case HLO_BITCAST: take_reshaped(s, at); break;
-    case HLO_GET_TUPLE_ELEMENT: take_element(s, at); break;
-    case HLO_CALL: take_returned(s, at, at->at, -1); break;
-    case HLO_PARAMETER: take_argument(s, at); break;
-    default:
-      if (hlo_ops[at->at->opcode].index_rule == INDEX_RULE_ELEMENTWISE) take_elements(s, at);
-  }
+  const hlo_opcode op = at->at->opcode;
+  if (takes_of[op]) takes_of[op](s, at);
+  else if (hlo_ops[op].index_rule == INDEX_RULE_ELEMENTWISE) take_elements(s, at);
 }
 
 // --- whoever takes parts

@@ -19,7 +19,7 @@ static bool divides(import_derived_kind kind) { return kind <= IMPORT_MODULO; }
 
 // A condition of runs: the one that was picked stays the one.
 static void assume(const open_derived_reading *r, arena *a, int64_t left, int64_t right) {
-  const int64_t larger = left > right ? left : right, smaller = left > right ? right : left;
+  const int64_t larger = int64_max(left, right), smaller = int64_min(left, right);
   const import_condition c = {
       IMPORT_AT_LEAST, larger, smaller, str_from("a shape is made for the smaller of two numbers that it takes"), {0}};
   vec_push(a, &r->sizes->conditions, c);
@@ -171,9 +171,7 @@ static bool is_exact(const noted *n) { return divides(n->kind) && int64_goes_int
 static bool has_equal_sides(const noted *n) { return !divides(n->kind) && n->left == n->right; }
 
 // No dim is below 0: what is the smaller one of that and a size is no size.
-static bool is_no_size(const noted *n) {
-  return n->kind == IMPORT_SMALLER && (n->left < n->right ? n->left : n->right) <= 0;
-}
+static bool is_no_size(const noted *n) { return n->kind == IMPORT_SMALLER && int64_min(n->left, n->right) <= 0; }
 
 static open_derived_use use_of(const finding *f, int x) {
   const noted *n = &f->all[0].data[x];
