@@ -86,3 +86,160 @@ func.func @shared() {
   memref.store %y, %p[%c0] : memref<4xi8>
   return
 }
+
+// -----
+
+// What is memory by another name.
+func.func @address() {
+  %c0 = arith.constant 0 : index
+  %p = iree.placeholder for "interface buffer" {binding = @io::@in} : memref<4xf32>
+  %n = llvm.mlir.constant(1000000000 : i64) : i64
+  // expected-error @+1 {{a dispatch region names memory by an address, of which nothing is known}}
+  %a = llvm.alloca %n x f32 : (i64) -> !llvm.ptr
+  %y = llvm.load %a : !llvm.ptr -> f32
+  memref.store %y, %p[%c0] : memref<4xf32>
+  return
+}
+
+// -----
+
+memref.global "private" @variable : memref<4xf32> = uninitialized
+func.func @kept() {
+  %c0 = arith.constant 0 : index
+  %p = iree.placeholder for "interface buffer" {binding = @io::@in} : memref<4xf32>
+  // expected-error @+1 {{a dispatch region uses memory that is neither a binding's nor a workgroup's}}
+  %a = memref.get_global @variable : memref<4xf32>
+  %y = memref.load %a[%c0] : memref<4xf32>
+  memref.store %y, %p[%c0] : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @nowhere() {
+  %c0 = arith.constant 0 : index
+  %p = iree.placeholder for "interface buffer" {binding = @io::@in} : memref<4xf32>
+  %x = memref.load %p[%c0] : memref<4xf32>
+  // expected-error @+1 {{a dispatch region on buffers has a tensor, which is nowhere in memory}}
+  %a = bufferization.alloc_tensor() : tensor<1000000xf32>
+  %b = tensor.insert %x into %a[%c0] : tensor<1000000xf32>
+  %y = tensor.extract %b[%c0] : tensor<1000000xf32>
+  memref.store %y, %p[%c0] : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @wide() {
+  %c0 = arith.constant 0 : index
+  %p = iree.placeholder for "interface buffer" {binding = @io::@in} : memref<4x32768xf32>
+  %x = memref.load %p[%c0, %c0] : memref<4x32768xf32>
+  // expected-error @+1 {{a dispatch region has a vector that is too large for registers}}
+  %v = vector.transfer_read %p[%c0, %c0], %x : memref<4x32768xf32>, vector<4x32768xf32>
+  %w = arith.addf %v, %v : vector<4x32768xf32>
+  vector.transfer_write %w, %p[%c0, %c0] : vector<4x32768xf32>, memref<4x32768xf32>
+  return
+}
+
+// -----
+
+// Each turn's buffer is read in the next one, so that they cannot be one.
+func.func @carried() {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %first = memref.alloc() : memref<4xf32>
+  %p = iree.placeholder for "interface buffer" {binding = @io::@in} : memref<4xf32>
+  // expected-error @+1 {{a dispatch region's loop carries memory from turn to turn, and makes some in each}}
+  %l = scf.for %i = %c0 to %c4 step %c1 iter_args(%before = %first) -> (memref<4xf32>) {
+    %next = memref.alloc() : memref<4xf32>
+    %x = memref.load %before[%i] : memref<4xf32>
+    memref.store %x, %next[%c0] : memref<4xf32>
+    scf.yield %next : memref<4xf32>
+  }
+  %y = memref.load %l[%c0] : memref<4xf32>
+  memref.store %y, %p[%c0] : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @beyond() {
+  %c0 = arith.constant 0 : index
+  %p = iree.placeholder for "interface buffer" {binding = @io::@in} : memref<4xf32>
+  // expected-error @+1 {{a dispatch region names more memory than there is}}
+  %a = memref.reinterpret_cast %p to offset: [0], sizes: [1000], strides: [1] : memref<4xf32> to memref<1000xf32>
+  %y = memref.load %a[%c0] : memref<1000xf32>
+  memref.store %y, %p[%c0] : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @beyond_part() {
+  %c0 = arith.constant 0 : index
+  %p = iree.placeholder for "interface buffer" {binding = @io::@in} : memref<4xf32>
+  // expected-error @+1 {{a dispatch region names more memory than there is}}
+  %a = memref.subview %p[2] [4] [1] : memref<4xf32> to memref<4xf32, strided<[1], offset: 2>>
+  %y = memref.load %a[%c0] : memref<4xf32, strided<[1], offset: 2>>
+  memref.store %y, %p[%c0] : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @another_array() {
+  %c0 = arith.constant 0 : index
+  %n = gpu.block_dim x
+  %p = iree.placeholder for "interface buffer" {binding = @io::@in} : memref<4xf32>
+  // expected-error @+1 {{a dispatch region takes memory for another array, of which it is not known that it is no larger}}
+  %a = memref.reinterpret_cast %p to offset: [0], sizes: [%n], strides: [1] : memref<4xf32> to memref<?xf32>
+  %y = memref.load %a[%c0] : memref<?xf32>
+  memref.store %y, %p[%c0] : memref<4xf32>
+  return
+}
+
+// -----
+
+// An argument as a place to write to.
+func.func @argument() {
+  %c0 = arith.constant 0 : index
+  %p = iree.placeholder for "interface buffer" {binding = @io::@in} : memref<8xf32>
+  %part = memref.subview %p[4] [4] [1] : memref<8xf32> to memref<4xf32, strided<[1], offset: 4>>
+  %x = memref.load %p[%c0] : memref<8xf32>
+  // expected-error @+1 {{a dispatch region writes to a binding whose access is "Read"}}
+  linalg.fill ins(%x : f32) outs(%part : memref<4xf32, strided<[1], offset: 4>>)
+  return
+}
+hal.interface @io attributes {sym_visibility = "private"} {
+  hal.interface.binding @in, set=0, binding=0, type="StorageBuffer", access="Read"
+}
+
+// -----
+
+memref.global "private" constant @table : memref<4xf32> = dense<1.0>
+func.func @constant() {
+  %c0 = arith.constant 0 : index
+  %p = iree.placeholder for "interface buffer" {binding = @io::@in} : memref<4xf32>
+  %x = memref.load %p[%c0] : memref<4xf32>
+  %t = memref.get_global @table : memref<4xf32>
+  // expected-error @+1 {{a dispatch region writes to a constant}}
+  memref.store %x, %t[%c0] : memref<4xf32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{a dispatch region has branches between blocks, wanted one block and loops within}}
+func.func @branches() {
+  %c0 = arith.constant 0 : index
+  %p = iree.placeholder for "interface buffer" {binding = @io::@in} : memref<4xf32>
+  cf.br ^bb1
+^bb1:
+  %x = memref.load %p[%c0] : memref<4xf32>
+  memref.store %x, %p[%c0] : memref<4xf32>
+  %again = arith.cmpf olt, %x, %x : f32
+  cf.cond_br %again, ^bb1, ^bb2
+^bb2:
+  return
+}

@@ -1,0 +1,273 @@
+// One look at each operation: at what it makes, and at what it writes to.
+#include "tile/memory_proof.h"
+
+#include <mlir-c/BuiltinAttributes.h>
+#include <mlir-c/Support.h>
+
+#include "tile/workgroups.h"
+
+// Of a workgroup, on the stack of whoever runs it; of one vector, which registers and a few places on the stack hold.
+enum { LOCAL_BYTES_MAX = 1 << 19, VECTOR_BYTES_MAX = 1 << 16, MOST_DIMS = 64 };
+
+// --- sizes
+
+static int64_t product_of_dims(MlirType t, int64_t size) {
+  for (int d = 0; d < mlirShapedTypeGetRank(t) && size >= 0; d++)
+    if (mlirShapedTypeIsDynamicDim(t, d) || __builtin_mul_overflow(size, mlirShapedTypeGetDimSize(t, d), &size))
+      size = -1;
+  return size;
+}
+
+static int64_t element_bits(MlirType t) {
+  if (mlirTypeIsAComplex(t)) return 2 * element_bits(mlirComplexTypeGetElementType(t));
+  if (mlirTypeIsAInteger(t) || mlirTypeIsAFloat(t) || mlirTypeIsAIndex(t)) return ir_bit_width(t);
+  if (!mlirTypeIsAVector(t)) return -1;
+  const int64_t bits = element_bits(mlirShapedTypeGetElementType(t));
+  return bits < 0 ? -1 : product_of_dims(t, bits);
+}
+
+int64_t memory_proof_bytes(MlirType memory) {
+  const int64_t bits = element_bits(mlirShapedTypeGetElementType(memory));
+  return bits < 0 || bits > INT64_MAX - 7 ? -1 : product_of_dims(memory, (bits + 7) / 8);
+}
+
+// --- what operations are
+
+static bool is_one_of(MlirOperation op, const char *const *names) {
+  bool any = false;
+  for (; !ir_is_null(op) && *names; names++) any |= ir_is(op, *names);
+  return any;
+}
+
+static bool is_memory(MlirType t) { return mlirTypeIsAMemRef(t) || mlirTypeIsAUnrankedMemRef(t); }
+
+static bool makes(MlirOperation op, bool is_such(MlirType)) {
+  bool any = false;
+  for (int k = 0; k < mlirOperationGetNumResults(op); k++) any |= is_such(ir_result_type(op, k));
+  return any;
+}
+
+static bool is_tensor(MlirType t) { return mlirTypeIsATensor(t); }
+
+// A pointer, or what may hold one: only LLVM's dialect has them.
+static bool is_address(MlirType t) {
+  if (mlirTypeIsAVector(t)) t = mlirShapedTypeGetElementType(t);
+  const MlirStringRef dialect = mlirDialectGetNamespace(mlirTypeGetDialect(t));
+  return str_is((str){dialect.data, dialect.length}, "llvm");
+}
+
+static bool is_no_register(MlirType t) {
+  if (!mlirTypeIsAVector(t)) return false;
+  const int64_t bits = element_bits(t);
+  return bits < 0 || bits > INT64_C(8) * VECTOR_BYTES_MAX;
+}
+
+static bool is_buffer(MlirOperation op) { return ir_is(op, "memref.alloc") || ir_is(op, "memref.alloca"); }
+
+static bool is_loop(MlirOperation op) { return ir_is(op, "scf.for") || ir_is(op, "scf.while"); }
+
+ir_operations memory_proof_buffers(arena *a, MlirOperation function) {
+  const ir_operations all = ir_collect(a, function, NULL);
+  ir_operations out = {0};
+  for (int k = 0; k < all.size; k++)
+    if (is_buffer(all.data[k])) vec_push(a, &out, all.data[k]);
+  return out;
+}
+
+MlirOperation memory_proof_workgroups(MlirOperation op) {
+  MlirOperation outermost = {NULL};
+  for (; !ir_is_null(op); op = mlirOperationGetParentOperation(op))
+    if (ir_is(op, "scf.forall")) outermost = op;
+  return outermost;
+}
+
+// --- where memory comes from
+
+// Their results are their first operand's elements, all of them or some.
+static const char *const views[] = {"memref.subview",           "memref.cast",
+                                    "memref.collapse_shape",    "memref.expand_shape",
+                                    "memref.transpose",         "memref.reinterpret_cast",
+                                    "memref.memory_space_cast", NULL};
+
+// The memory that the view's offset counts in; the memory itself if it is no such view.
+static MlirValue base_of(MlirValue memory) {
+  for (MlirOperation op = ir_defining_op(memory); is_one_of(op, views); op = ir_defining_op(memory))
+    memory = ir_operand(op, 0);
+  return memory;
+}
+
+// How many elements of its base a view reaches, from the base's beginning on; -1 if that is not known.
+static int64_t reach(MlirType view) {
+  int64_t strides[MOST_DIMS], offset, last;
+  const int64_t rank = mlirShapedTypeGetRank(view);
+  if (rank > MOST_DIMS || !mlirShapedTypeHasStaticShape(view) ||
+      mlirLogicalResultIsFailure(mlirMemRefTypeGetStridesAndOffset(view, strides, &offset)))
+    return -1;
+  last = offset;
+  for (int d = 0; d < rank; d++) {
+    int64_t along;
+    if (mlirShapedTypeGetDimSize(view, d) == 0) return 0;
+    if (mlirShapedTypeIsDynamicStrideOrOffset(strides[d]) || strides[d] < 0 ||
+        __builtin_mul_overflow(strides[d], mlirShapedTypeGetDimSize(view, d) - 1, &along) ||
+        __builtin_add_overflow(last, along, &last))
+      return -1;
+  }
+  return mlirShapedTypeIsDynamicStrideOrOffset(offset) || offset < 0 || last == INT64_MAX ? -1 : last + 1;
+}
+
+// Views that are cut out by numbers stay within what they are of. Where numbers are not known a part is taken at its
+// word, as is an access, but not memory with another offset and other strides.
+static const char *objection_to_view(MlirOperation op) {
+  const bool is_recast = ir_is(op, "memref.reinterpret_cast");
+  if (!is_recast && !ir_is(op, "memref.subview")) return NULL;
+  const MlirType base = mlirValueGetType(base_of(ir_operand(op, 0)));
+  const int64_t reached = reach(ir_result_type(op, 0)), size = mlirTypeIsAMemRef(base) ? reach(base) : -1;
+  if (is_recast && (reached < 0 || size < 0))
+    return "a dispatch region takes memory for another array, of which it is not known that it is no larger";
+  return reached >= 0 && size >= 0 && reached > size ? "a dispatch region names more memory than there is" : NULL;
+}
+
+// A variable keeps what is written to it; a constant is part of the code.
+static bool is_constant(arena *a, MlirOperation get) {
+  MlirOperation module = get;
+  while (!ir_is(module, "builtin.module")) module = mlirOperationGetParentOperation(module);
+  const MlirStringRef name = mlirFlatSymbolRefAttrGetValue(ir_get(get, "name"));
+  const ir_operations globals = ir_collect(a, module, "memref.global");
+  bool is = false;
+  for (int k = 0; k < globals.size; k++) {
+    const bool is_it = str_equal(ir_symbol(globals.data[k]), (str){name.data, name.length});
+    MlirAttribute value = ir_get(globals.data[k], "initial_value");
+    is |= is_it && !mlirAttributeIsNull(ir_get(globals.data[k], "constant")) && !mlirAttributeIsNull(value) &&
+          mlirAttributeIsADenseElements(value);
+  }
+  return is;
+}
+
+// --- what is written
+
+static bool may_write_binding(arena *a, MlirOperation placeholder) {
+  const MlirStringRef leaf = mlirSymbolRefAttrGetLeafReference(ir_get(placeholder, "binding"));
+  MlirOperation module = placeholder;
+  while (!ir_is(module, "builtin.module")) module = mlirOperationGetParentOperation(module);
+  const ir_operations bindings = ir_collect(a, module, "hal.interface.binding");
+  bool may = true;  // of an interface that is not there
+  for (int k = 0; k < bindings.size; k++)
+    if (str_equal(ir_symbol(bindings.data[k]), (str){leaf.data, leaf.length})) {
+      const MlirStringRef access = mlirStringAttrGetValue(ir_get(bindings.data[k], "access"));
+      may = !str_is((str){access.data, access.length}, "Read");
+    }
+  return may;
+}
+
+static const char *objection_to_memory(arena *a, MlirValue memory);
+
+static const char *objection_to_yields(arena *a, MlirOperation branch, int result) {
+  const char *why = NULL;
+  for (int k = 0; k < mlirOperationGetNumRegions(branch) && !why; k++)
+    why = objection_to_memory(a, ir_operand(ir_terminator(ir_body(branch, k)), result));
+  return why;
+}
+
+// Why this memory may not be written to, null if it may.
+static const char *objection_to_memory(arena *a, MlirValue memory) {
+  const MlirValue base = base_of(memory);
+  const MlirOperation op = ir_defining_op(base);
+  const char *why = NULL;
+  if (ir_is_null(op) || is_loop(op)) return NULL;  // what loops carry was written, or not, where it comes from
+  if (ir_is(op, WORKGROUPS_PLACEHOLDER) && !may_write_binding(a, op))
+    why = "a dispatch region writes to a binding whose access is \"Read\"";
+  if (ir_is(op, "memref.get_global")) why = "a dispatch region writes to a constant";
+  if (ir_is(op, "memref.view")) why = objection_to_memory(a, ir_operand(op, 0));
+  if (ir_is(op, "arith.select")) {
+    why = objection_to_memory(a, ir_operand(op, 1));
+    if (!why) why = objection_to_memory(a, ir_operand(op, 2));
+  }
+  if (ir_is(op, "scf.if")) why = objection_to_yields(a, op, (int)mlirOpResultGetResultNumber(base));
+  return why;
+}
+
+// Whether the operation only reads the memory that is its operand of this number, or hands it on. What is not known may
+// write.
+static bool only_reads(MlirOperation op, int operand) {
+  static const char *const readers[] = {"memref.load",       "vector.load",   "vector.transfer_read",
+                                        "vector.maskedload", "vector.gather", "memref.dim",
+                                        "memref.dealloc",    "memref.view",   "memref.reshape",
+                                        "arith.select",      "scf.yield",     "scf.for",
+                                        "scf.while",         "scf.condition", NULL};
+  MlirAttribute segments = ir_get(op, "operandSegmentSizes");
+  const MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
+  const bool is_structured = name.length > 7 && memcmp(name.data, "linalg.", 7) == 0;
+  if (is_structured && !mlirAttributeIsNull(segments)) return operand < mlirDenseI32ArrayGetElement(segments, 0);
+  return is_one_of(op, readers) || is_one_of(op, views) || (ir_is(op, "memref.copy") && operand == 0);
+}
+
+static const char *objection_to_writes(arena *a, MlirOperation op) {
+  const char *why = NULL;
+  for (int k = 0; k < mlirOperationGetNumOperands(op) && !why; k++)
+    if (is_memory(mlirValueGetType(ir_operand(op, k))) && !only_reads(op, k))
+      why = objection_to_memory(a, ir_operand(op, k));
+  return why;
+}
+
+// --- the proof
+
+// What a region's buffers come to so far. One loop over workgroups after the other uses the same memory.
+typedef struct need {
+  int64_t outside, largest;  // of loops over workgroups, and in the one that needs most
+  int64_t current;           // in the one whose operations are looked at
+} need;
+
+static const char *objection_to_buffer(MlirOperation op, need *n) {
+  const int64_t own = memory_proof_bytes(ir_result_type(op, 0));
+  if (own < 0) return "a dispatch region needs memory of its own, of a size that is not known";
+  int64_t *bytes = ir_is_null(memory_proof_workgroups(op)) ? &n->outside : &n->current;
+  *bytes = own > LOCAL_BYTES_MAX ? own : *bytes + own;
+  if (n->current > n->largest) n->largest = n->current;
+  return n->outside + n->largest > LOCAL_BYTES_MAX
+             ? "a dispatch region needs memory of its own: more than its workgroups have"
+             : NULL;
+}
+
+// A loop may have memory go round, but none that its turns make.
+static const char *objection_to_loop(arena *a, MlirOperation loop) {
+  return memory_proof_buffers(a, loop).size > 0
+             ? "a dispatch region's loop carries memory from turn to turn, and makes some in each"
+             : NULL;
+}
+
+// Why the region may not have the operation, null if it may.
+static const char *objection(arena *a, MlirOperation op, need *n) {
+  static const char *const others[] = {"memref.view", "memref.reshape", "arith.select", "scf.if", NULL};
+  static const char *const calls[] = {"func.call",       "func.call_indirect", "llvm.call",
+                                      "llvm.inline_asm", "xla_gpu.pure_call",  NULL};
+  if (is_one_of(op, calls)) return "a dispatch region calls a function, of whose memory nothing is known";
+  if (makes(op, is_address)) return "a dispatch region names memory by an address, of which nothing is known";
+  if (makes(op, is_tensor)) return "a dispatch region on buffers has a tensor, which is nowhere in memory";
+  if (makes(op, is_no_register)) return "a dispatch region has a vector that is too large for registers";
+  const char *why = objection_to_writes(a, op);
+  if (why || !makes(op, is_memory) || ir_is(op, WORKGROUPS_PLACEHOLDER) || is_one_of(op, others)) return why;
+  if (is_one_of(op, views)) return objection_to_view(op);
+  if (is_buffer(op)) return objection_to_buffer(op, n);
+  if (is_loop(op)) return objection_to_loop(a, op);
+  if (ir_is(op, "memref.get_global") && is_constant(a, op)) return NULL;
+  return "a dispatch region uses memory that is neither a binding's nor a workgroup's";
+}
+
+heddle_status memory_proof_make(arena *a, MlirOperation function, int64_t *bytes) {
+  const ir_operations all = ir_collect(a, function, NULL);
+  need n = {0};
+  *bytes = 0;
+  const MlirBlock body = ir_body(function, 0);
+  if (!mlirBlockIsNull(body) && !mlirBlockIsNull(mlirBlockGetNextInRegion(body)))
+    return ir_refuse(function, HEDDLE_UNIMPLEMENTED,
+                     "a dispatch region has branches between blocks, wanted one block and loops within");
+  for (int k = 0; k < all.size; k++) {
+    if (mlirOperationEqual(all.data[k], function)) continue;
+    // A loop comes behind all that is in it.
+    if (mlirOperationEqual(memory_proof_workgroups(all.data[k]), all.data[k])) n.current = 0;
+    const char *why = objection(a, all.data[k], &n);
+    *bytes = n.outside + n.largest;
+    if (why) return ir_refuse(all.data[k], HEDDLE_UNIMPLEMENTED, "%s", why);
+  }
+  return status_ok();
+}
