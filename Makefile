@@ -32,6 +32,7 @@ fuzz: setup  ## every fuzz target for 60 s
 bench: build  ## compare with the peers that are installed
 	@python3 bench/run.py
 	@python3 bench/tiles.py
+	@python3 bench/peers.py
 
 format: setup  ## lay out all C and C++ sources
 	@$(sources) | xargs clang-format-19 -i

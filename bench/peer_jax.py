@@ -5,7 +5,8 @@
                                     the weights, is constants of the program
     peer_jax.py --list              names of the workloads, kernel or model, and the flags that Heddle gets
 
-Workloads are those of workloads.py; --list-tiles lists those of tile_workloads.py.
+Workloads are those of workloads.py; --list-tiles lists those of tile_workloads.py, --list-peers those of
+peer_workloads.py.
 
 `compile` is XLA's compilation of the exported program, the same bytes that Heddle compiles: nothing is traced, JAX's
 caches have no part in it. What `run` runs is jit's own executable, made before the first run; `check PREFIX` compares
@@ -22,8 +23,12 @@ from jax._src.lib import xla_client
 from jax.extend import backend
 
 import difference
+import peer_workloads
 import tile_workloads
 import workloads
+
+TABLES = {"--list": workloads.WORKLOADS, "--list-tiles": tile_workloads.WORKLOADS,
+          "--list-peers": peer_workloads.WORKLOADS}
 
 
 def save(path, value):
@@ -83,14 +88,13 @@ def largest_difference(prefix, wanted):
 
 
 def main():
-    if sys.argv[1] in ("--list", "--list-tiles"):
-        listed = workloads.WORKLOADS if sys.argv[1] == "--list" else tile_workloads.WORKLOADS
-        for name, workload in listed.items():
+    if sys.argv[1] in TABLES:
+        for name, workload in TABLES[sys.argv[1]].items():
             print(name, "model" if workload.is_model else "kernel", *workload.flags)
         return
     name, _, form = sys.argv[1].partition(":")
     folder = sys.argv[2]
-    among = workloads.WORKLOADS if name in workloads.WORKLOADS else tile_workloads.WORKLOADS
+    among = next(table for table in TABLES.values() if name in table)
     function = among[name].function
     arguments = workloads.arguments_of(name, among)
     if form == "frozen":
