@@ -141,7 +141,7 @@ static void sum_part(summing *s, str part) {
 }
 
 static uint64_t sum_of_parts(arena *a, const section *from) {
-  summing s = {.stretch = arena_alloc(a, STRETCH)};
+  summing s = {.stretch = arena_alloc(a, from->bytes < STRETCH ? from->bytes : STRETCH)};
   for (int k = 0; k < from->parts.size; k++) sum_part(&s, from->parts.data[k]);
   if (s.filled) end_stretch(&s);
   return s.sum;

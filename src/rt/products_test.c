@@ -152,6 +152,25 @@ static void test_convolution_refused(void **state) {
   testing_end(&h);
 }
 
+// A saved program may name fewer arrays than there should be; what lies behind them is none.
+static void test_too_few_arrays(void **state) {
+  (void)state;
+  static const program_thunk_kind kinds[] = {THUNK_GEMM, THUNK_CONVOLUTION, THUNK_FFT,
+                                             THUNK_SORT, THUNK_TOP_K,       THUNK_CONCATENATE};
+  for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
+    for (int operands = 0; operands < 2; operands++) {
+      testing_program h = testing_start();
+      const int in = testing_memory(&h, PROGRAM_PARAMETER, 0, 64);
+      const program_array array = testing_array(&h, DTYPE_F32, 3, (int64_t[]){1, 4, 4}, in);
+      program_thunk *t = testing_library(&h, kinds[kind], operands, &array, 0, NULL);
+      t->operands = (program_array[]){array, {.slice = 1 << 24}};
+      executable *e;
+      testing_check_error(testing_create(&h, testing_sequence(&h, 1, &t), 2, &e), HEDDLE_INVALID, "");
+      testing_end(&h);
+    }
+  }
+}
+
 // There and back again, through two thunks.
 static void test_fft(void **state) {
   (void)state;
@@ -204,6 +223,7 @@ int main(void) {
       cmocka_unit_test(test_gemm_of_slice),
       cmocka_unit_test(test_convolution),
       cmocka_unit_test(test_convolution_refused),
+      cmocka_unit_test(test_too_few_arrays),
       cmocka_unit_test(test_fft),
       cmocka_unit_test(test_one_openmp_runtime),
       cmocka_unit_test(test_small_work_starts_no_threads),

@@ -33,8 +33,9 @@ static heddle_status prepare(arena *a, const run_context *context, const program
   routine_call_make(a, from, context->threads, &s->call);
   TRY(check_elements(context->program, from, &s->call));
   const gemm_plan *p = &s->plan;
-  const bool is_limited = context->program->memory_limit > 0;
-  const char *rhs = is_limited ? NULL : routine_call_constant(context->program, from->operands[1].slice);
+  // How many operands there are is looked at by whoever makes the plan.
+  const bool packs = context->program->memory_limit == 0 && from->operand_count > 1;
+  const char *rhs = packs ? routine_call_constant(context->program, from->operands[1].slice) : NULL;
   TRY(rhs ? gemm_plan_make_constant(&s->call, &s->plan) : gemm_plan_make(&s->call, &s->plan));
   if (rhs && gemm_kept_pays(&s->call, p)) TRY(gemm_kept_make(a, p, context->threads, rhs, &s->kept));
   t->state = s;
