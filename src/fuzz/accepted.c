@@ -1,9 +1,6 @@
 // Accepted programs are sent on: through every printer and reader, the passes and the compiler.
 #include "fuzz/accepted.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "api/compile.h"
 #include "base/int64.h"
 #include "hlo/parser.h"
@@ -21,46 +18,6 @@
 // What is compiled is small, so that an input costs a fraction of a second. Splats and elided constants are kept small,
 // too: their text is no measure of the memory they take.
 enum { MOST_INSTRUCTIONS = 100, MOST_BYTES = 1 << 16, MOST_SPLAT_BYTES = 1 << 20 };
-
-// --- what holds
-
-void accepted_demand(bool holds, const char *what, const text *shown) {
-  if (holds) return;
-  fprintf(stderr, "%s\n", what);
-  if (shown) fprintf(stderr, "---\n" STR_FMT "\n", STR_ARG(text_view(shown)));
-  abort();
-}
-
-void accepted_must(heddle_status s, const char *what, const text *shown) {
-  if (!status_is_ok(s)) fprintf(stderr, "%s\n", heddle_status_message(s));
-  accepted_demand(status_is_ok(s), what, shown);
-}
-
-bool accepted_may(heddle_status s, const char *what, const text *shown) {
-  const bool is_ok = status_is_ok(s);
-  if (heddle_status_code(s) == HEDDLE_INTERNAL) accepted_must(s, what, shown);
-  heddle_status_free(s);
-  return is_ok;
-}
-
-static bool has_place(const char *message, const char *file) {
-  const size_t size = strlen(file);
-  for (const char *at = strstr(message, file); at; at = strstr(at + 1, file)) {
-    if (at[size] != ':') continue;
-    const char next = at[size + 1];
-    if (next >= '0' && next <= '9') return true;
-    if (strncmp(at + size, ": error: at ", 12) == 0 || strncmp(at + size, ": error: byte ", 14) == 0) return true;
-  }
-  return false;
-}
-
-bool accepted_read(heddle_status s, const char *file) {
-  if (!status_is_ok(s) && !has_place(heddle_status_message(s), file)) {
-    fprintf(stderr, "%s\n", heddle_status_message(s));
-    accepted_demand(false, "the error has no location", NULL);
-  }
-  return accepted_may(s, "the reader breaks", NULL);
-}
 
 // --- HLO
 

@@ -15,4 +15,4 @@ static bool check(str input, accepted_depth depth) {
   return is_read;
 }
 
-const fuzz_target fuzz_this = {check, mutate_bytecode, false};
+const fuzz_target fuzz_this = {check, mutate_bytecode, NULL};

@@ -68,6 +68,6 @@ size_t LLVMFuzzerCustomCrossOver(const uint8_t *one, size_t one_size, const uint
                                  size_t max_size, unsigned seed) {
   if (one_size > max_size) return 0;
   memcpy(out, one, one_size);
-  if (fuzz_this.is_text) return mutate_text_with(out, one_size, two, two_size, max_size, seed);
+  if (fuzz_this.mutate_with) return fuzz_this.mutate_with(out, one_size, two, two_size, max_size, seed);
   return fuzz_this.mutate(out, one_size, max_size, seed);
 }

@@ -13,4 +13,4 @@ static bool check(str input, accepted_depth depth) {
   return accepted_copies(input, &(accepted_form){read, proto_write, false}, depth);
 }
 
-const fuzz_target fuzz_this = {check, mutate_proto, false};
+const fuzz_target fuzz_this = {check, mutate_proto, NULL};

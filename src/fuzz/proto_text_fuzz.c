@@ -12,4 +12,4 @@ static bool check(str input, accepted_depth depth) {
   return accepted_copies(input, &(accepted_form){read, proto_write_text, true}, depth);
 }
 
-const fuzz_target fuzz_this = {check, mutate_text, true};
+const fuzz_target fuzz_this = {check, mutate_text, mutate_text_with};

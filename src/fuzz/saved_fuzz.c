@@ -18,4 +18,4 @@ static bool check(str input, accepted_depth depth) {
   return true;
 }
 
-const fuzz_target fuzz_this = {check, mutate_saved, false};
+const fuzz_target fuzz_this = {check, mutate_saved, NULL};

@@ -9,7 +9,9 @@ typedef struct fuzz_target {
   // Reads the input and ends the process if something that must hold of it does not. Whether it was accepted.
   bool (*check)(str input, accepted_depth depth);
   size_t (*mutate)(uint8_t *data, size_t size, size_t max_size, uint64_t seed);
-  bool is_text;  // so that two inputs can be crossed by their lines
+  // Crosses two inputs; null if one of them is changed instead.
+  size_t (*mutate_with)(uint8_t *data, size_t size, const uint8_t *other, size_t other_size, size_t max_size,
+                        uint64_t seed);
 } fuzz_target;
 
 // Defined by each target.
