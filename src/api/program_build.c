@@ -10,6 +10,7 @@
 #include "hlo/origin.h"
 #include "lhlo/footprint.h"
 #include "lhlo/profile.h"
+#include "lower/spirv_words.h"
 #include "prog/library_fields.h"
 #include "prog/program_layout.h"
 
@@ -436,7 +437,23 @@ static program_kernel kernel_of(const program_builder *b, int number, int image)
                           .shared_bytes = launch->shared_bytes};
 }
 
-// Each kernel has an image of its own, or all are in one.
+typedef VEC(program_image) program_images;
+
+// Modules of SPIR-V that are forms of one kernel are images of their own. How many more than one there are.
+static int add_image(arena *a, program_image_format format, const kernel_image *from, program_images *to) {
+  const int before = to->size;
+  str rest = {from->data, from->size};
+  while (format == PROGRAM_SPIRV && rest.size > 0) {
+    const str words = spirv_words_take(&rest);
+    const program_image made = {format, words.data, words.size};
+    vec_push(a, to, made);
+  }
+  const program_image whole = {format, from->data, from->size};
+  if (to->size == before) vec_push(a, to, whole);
+  return to->size - before - 1;
+}
+
+// Each kernel has an image of its own, or several, or all are in one.
 static void build_kernels(program_builder *b, int image_count, const kernel_image *from) {
   static const program_image_format formats[] = {[IMAGE_ELF] = PROGRAM_ELF,
                                                  [IMAGE_PTX] = PROGRAM_PTX,
@@ -444,13 +461,16 @@ static void build_kernels(program_builder *b, int image_count, const kernel_imag
                                                  [IMAGE_MLIR] = PROGRAM_MLIR,
                                                  [IMAGE_LLVM] = PROGRAM_LLVM};
   const int count = b->kernels->count;
-  program_image *images = arena_array(b->arena, program_image, image_count);
+  program_images images = {0};
   program_kernel *kernels = arena_array(b->arena, program_kernel, count);
-  for (int i = 0; i < image_count; i++)
-    images[i] = (program_image){formats[from[i].format], from[i].data, from[i].size};
-  for (int i = 0; i < count; i++) kernels[i] = kernel_of(b, i, image_count == count ? i : 0);
-  b->out->image_count = image_count;
-  b->out->images = images;
+  for (int i = 0; i < image_count; i++) {
+    const int first = images.size, forms = add_image(b->arena, formats[from[i].format], &from[i], &images);
+    if (image_count == count) kernels[i] = kernel_of(b, i, first);
+    if (image_count == count) kernels[i].forms = forms;
+  }
+  for (int i = 0; i < count && image_count != count; i++) kernels[i] = kernel_of(b, i, 0);
+  b->out->image_count = images.size;
+  b->out->images = images.data;
   b->out->kernel_count = count;
   b->out->kernels = kernels;
 }

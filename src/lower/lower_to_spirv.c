@@ -8,8 +8,14 @@
 // The entry takes its buffers' addresses as push constants, of which every device has 128 bytes; more than 16 lie in
 // memory behind the one address that is pushed (SPIRV_PUSHED_MOST, which the runtime knows, too: rt/vulkan_program.c).
 //
-// Invocations exchange values (gpu.shuffle) through memory of the workgroup: subgroups are of another size on each
-// device. All invocations have to get there together (split_exchanges.c), which is checked.
+// Invocations exchange values (gpu.shuffle) through memory of the workgroup. All of them have to get there together
+// (split_exchanges.c), which is checked.
+//
+// A kernel becomes several modules where devices differ in what they have, the best first (spirv_form). In the form for
+// subgroups an invocation's number is made of its subgroup's and its own there, as nothing else says which of the
+// workgroup's invocations make a subgroup, and each exchange asks whether its partners are within one: the size is a
+// constant that is known when a pipeline is made. Subgroups have to be full. Shuffles and no subgroup's arithmetic, as
+// in which order that adds up is a device's own choice.
 #include <mlir-c/Dialect/LLVM.h>
 
 #include "lower/passes.h"
@@ -78,8 +84,25 @@ static heddle_status put_index(spirv_code *c, MlirOperation op, MlirValue number
   return status_ok();
 }
 
+static MlirValue subgroup_number(spirv_code *c, const char *name) {
+  const MlirType i32 = spirv_build_int_type(&c->s, 32), pointer = spirv_build_pointer_type(&c->s, i32, "Input");
+  spirv_build_ask(&c->s, SPIRV_SUBGROUPS);
+  spirv_build_global(&c->s, name, pointer, name);
+  return spirv_build_load(&c->s, i32, spirv_build_address_of(&c->s, name, pointer));
+}
+
+static MlirValue lane(spirv_code *c) { return subgroup_number(c, "SubgroupLocalInvocationId"); }
+
+// Grids have threads in x alone.
+static MlirValue own_number(spirv_code *c, int dimension) {
+  if (c->s.form != SPIRV_BY_SUBGROUPS || dimension > 0) return built_in(c, "LocalInvocationId", dimension);
+  const MlirValue first =
+      spirv_build_binary(&c->s, "spirv.IMul", subgroup_number(c, "SubgroupId"), spirv_build_subgroup_size(&c->s));
+  return spirv_build_binary(&c->s, "spirv.IAdd", first, lane(c));
+}
+
 static heddle_status thread_id(spirv_code *c, MlirOperation op) {
-  return put_index(c, op, built_in(c, "LocalInvocationId", dimension_of(c, op)));
+  return put_index(c, op, own_number(c, dimension_of(c, op)));
 }
 
 static heddle_status block_id(spirv_code *c, MlirOperation op) {
@@ -99,20 +122,39 @@ static bool mode_is(spirv_code *c, MlirOperation op, const char *mode) {
                             ir_attribute(c->s.b.context, arena_printf(c->s.b.arena, "#gpu<shuffle_mode %s>", mode)));
 }
 
-// The invocation whose value is wanted; down past the last one of all is one's own.
-static heddle_status partner_of(spirv_code *c, MlirOperation op, MlirValue self, MlirValue offset, MlirValue *out) {
-  if (mode_is(c, op, "xor")) {
-    *out = spirv_build_binary(&c->s, "spirv.BitwiseXor", self, offset);
-    return status_ok();
-  }
-  if (!mode_is(c, op, "down"))
-    return status_error(HEDDLE_UNIMPLEMENTED, "no exchange between invocations for %s",
-                        ir_operation_text(c->s.b.arena, op));
-  const int64_t threads = launch_of(c->function).threads;
+// One of the numbers below `count`: of the invocation whose value is wanted. Down past the last one is one's own.
+static MlirValue partner_of(spirv_code *c, bool is_xor, MlirValue self, MlirValue offset, MlirValue count) {
+  if (is_xor) return spirv_build_binary(&c->s, "spirv.BitwiseXor", self, offset);
   const MlirValue there = spirv_build_binary(&c->s, "spirv.IAdd", self, offset);
-  const MlirValue count = spirv_build_int(&c->s, mlirValueGetType(self), threads);
-  *out = spirv_build_select(&c->s, spirv_build_compare(&c->s, "spirv.ULessThan", there, count), there, self);
-  return status_ok();
+  return spirv_build_select(&c->s, spirv_build_compare(&c->s, "spirv.ULessThan", there, count), there, self);
+}
+
+static MlirValue exchange_in_memory(spirv_code *c, bool is_xor, MlirValue value, MlirValue offset) {
+  const MlirType i32 = spirv_build_int_type(&c->s, 32);
+  const int64_t threads = launch_of(c->function).threads;
+  const spirv_array *between = spirv_memory_workgroup(c, "exchanged", i32, threads);
+  const MlirValue self = own_number(c, 0);
+  const MlirValue partner = partner_of(c, is_xor, self, offset, spirv_build_int(&c->s, i32, threads));
+  spirv_build_store(&c->s, spirv_memory_element(c, between, self), value);
+  spirv_build_barrier(&c->s);
+  const MlirValue taken = spirv_build_load(&c->s, i32, spirv_memory_element(c, between, partner));
+  spirv_build_barrier(&c->s);
+  return taken;
+}
+
+// Groups of twice the offset exchange among themselves; they are powers of two, as subgroups are.
+static MlirValue exchange_in_subgroup(spirv_code *c, bool is_xor, MlirValue value, MlirValue offset) {
+  const MlirType i32 = spirv_build_int_type(&c->s, 32);
+  const MlirValue size = spirv_build_subgroup_size(&c->s), self = lane(c);
+  const MlirValue taken = spirv_build_variable(&c->s, i32, mlirAttributeGetNull());
+  const MlirValue group = spirv_build_binary(&c->s, "spirv.IAdd", offset, offset);
+  const spirv_selection is_within =
+      spirv_build_selection(&c->s, spirv_build_compare(&c->s, "spirv.ULessThanEqual", group, size));
+  spirv_build_store(&c->s, taken, spirv_build_shuffle(&c->s, value, partner_of(c, is_xor, self, offset, size)));
+  spirv_build_otherwise(&c->s, &is_within);
+  spirv_build_store(&c->s, taken, exchange_in_memory(c, is_xor, value, offset));
+  spirv_build_end_selection(&c->s, &is_within);
+  return spirv_build_load(&c->s, i32, taken);
 }
 
 static heddle_status exchange(spirv_code *c, MlirOperation op) {
@@ -121,15 +163,13 @@ static heddle_status exchange(spirv_code *c, MlirOperation op) {
   TRY(spirv_values_operand(c, op, 1, &offset));
   if (!ir_is_null(uniform_values_divergence(op)))
     return status_error(HEDDLE_UNIMPLEMENTED, "an exchange that some invocations of a workgroup do not get to");
-  const MlirType i32 = spirv_build_int_type(&c->s, 32);
-  const spirv_array *between = spirv_memory_workgroup(c, "exchanged", i32, launch_of(c->function).threads);
-  const MlirValue self = built_in(c, "LocalInvocationId", 0);
-  MlirValue partner = {NULL};
-  TRY(partner_of(c, op, self, offset->parts[0], &partner));
-  spirv_build_store(&c->s, spirv_memory_element(c, between, self), value->parts[0]);
-  spirv_build_barrier(&c->s);
-  const MlirValue taken = spirv_build_load(&c->s, i32, spirv_memory_element(c, between, partner));
-  spirv_build_barrier(&c->s);
+  const bool is_xor = mode_is(c, op, "xor");
+  if (!is_xor && !mode_is(c, op, "down"))
+    return status_error(HEDDLE_UNIMPLEMENTED, "no exchange between invocations for %s",
+                        ir_operation_text(c->s.b.arena, op));
+  const MlirValue taken = c->s.form == SPIRV_BY_SUBGROUPS
+                              ? exchange_in_subgroup(c, is_xor, value->parts[0], offset->parts[0])
+                              : exchange_in_memory(c, is_xor, value->parts[0], offset->parts[0]);
   spirv_values_put(c, ir_result(op, 0), 1, &taken);
   const MlirValue is_valid = spirv_build_bool(&c->s, true);
   spirv_values_put(c, ir_result(op, 1), 1, &is_valid);
@@ -548,6 +588,32 @@ static int index_bits_of(lower_context *c, MlirOperation module) {
   return mlirAttributeIsNull(recorded) ? c->options->target.index_bits : (int)mlirIntegerAttrGetValueInt(recorded);
 }
 
+// Callees first: the entry comes last, when it is known what all of them ask for.
+static heddle_status translate_functions(spirv_code *c, const ir_operations *functions) {
+  for (int entry = 0; entry < 2; entry++)
+    for (int i = 0; i < functions->size; i++)
+      if (!mlirBlockIsNull(ir_body(functions->data[i], 0)) && is_private(functions->data[i]) == (entry == 0))
+        TRY(translate_function(c, functions->data[i]));
+  return status_ok();
+}
+
+// A form that no device would be better off with is none: without exchanges, or without narrow integers. By words the
+// workgroup's memory takes more bytes, and what is more than every device has is not launched anywhere.
+static heddle_status translate_form(spirv_code *c, const ir_operations *functions, spirv_form form, int index_bits) {
+  enum { NARROW = 1 << SPIRV_INT8 | 1 << SPIRV_INT16 | 1 << SPIRV_STORAGE8 | 1 << SPIRV_STORAGE16 };
+  const bool was_narrow = c->s.capabilities & NARROW;
+  if (form == SPIRV_BY_SUBGROUPS && ir_collect(c->context->scratch, c->source, "gpu.shuffle").size == 0)
+    return status_ok();
+  if (form == SPIRV_BY_WORDS && !was_narrow) return status_ok();
+  c->workgroup_bytes = 0;
+  spirv_build_begin(&c->s, c->context, c->source, form, index_bits);
+  TRY(translate_functions(c, functions));
+  spirv_build_end(&c->s);
+  const bool is_too_large = c->workgroup_bytes > c->context->options->target.shared_bytes;
+  if (form == SPIRV_BY_WORDS && is_too_large) ir_erase(c->s.module);
+  return status_ok();
+}
+
 static heddle_status run(pass_context *context, void *unit) {
   lower_context *c = lower_context_of(context);
   const MlirOperation module = {unit};
@@ -555,13 +621,8 @@ static heddle_status run(pass_context *context, void *unit) {
   spirv_code code = {.context = c, .source = module};
   ir_operations functions = ir_collect(c->scratch, module, "func.func");
   ir_operations globals = ir_collect(c->scratch, module, "llvm.mlir.global");
-  spirv_build_begin(&code.s, c, module, index_bits_of(c, module));
-  // Callees first: the entry comes last, when it is known what all of them ask for.
-  for (int entry = 0; entry < 2; entry++)
-    for (int i = 0; i < functions.size; i++)
-      if (!mlirBlockIsNull(ir_body(functions.data[i], 0)) && is_private(functions.data[i]) == (entry == 0))
-        TRY(translate_function(&code, functions.data[i]));
-  spirv_build_end(&code.s);
+  for (int form = 0; form < SPIRV_FORM_COUNT; form++)
+    TRY(translate_form(&code, &functions, form, index_bits_of(c, module)));
   for (int i = 0; i < functions.size; i++) ir_erase(functions.data[i]);
   for (int i = 0; i < globals.size; i++) ir_erase(globals.data[i]);
   return status_ok();
@@ -569,7 +630,7 @@ static heddle_status run(pass_context *context, void *unit) {
 
 const pass lower_to_spirv = {
     .name = "xla-lower-to-spirv",
-    .summary = "functions over pointers -> a module of the SPIR-V dialect",
+    .summary = "functions over pointers -> modules of the SPIR-V dialect",
     .order_reason = "behind all others, in place of the conversion to LLVM: SPIR-V keeps loops and branches",
     .use = PASS_NEEDED,
     .run = run,

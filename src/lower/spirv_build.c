@@ -19,6 +19,8 @@ static const struct {
     [SPIRV_ADDRESSES] = {"PhysicalStorageBufferAddresses", "SPV_KHR_physical_storage_buffer"},
     [SPIRV_KEEPS_SPECIALS32] = {"SignedZeroInfNanPreserve", "SPV_KHR_float_controls"},
     [SPIRV_KEEPS_SPECIALS64] = {"SignedZeroInfNanPreserve", "SPV_KHR_float_controls"},
+    [SPIRV_SUBGROUPS] = {"GroupNonUniform", NULL},
+    [SPIRV_SHUFFLES] = {"GroupNonUniformShuffle", NULL},
 };
 
 void spirv_build_ask(spirv_build *s, spirv_capability capability) { s->capabilities |= 1U << capability; }
@@ -27,9 +29,11 @@ static MlirNamedAttribute attribute(spirv_build *s, const char *name, const char
   return ir_named_text(s->b.context, name, value);
 }
 
-void spirv_build_begin(spirv_build *s, lower_context *c, MlirOperation module, int index_bits) {
+void spirv_build_begin(spirv_build *s, lower_context *c, MlirOperation module, spirv_form form, int index_bits) {
+  static const char *const names[] = {[SPIRV_BY_SUBGROUPS] = "by_subgroups", [SPIRV_BY_WORDS] = "by_words"};
   mlirContextGetOrLoadDialect(c->context, ref("spirv"));
-  *s = (spirv_build){.b = ir_builder_at_end(c->context, ir_body(module, 0), c->scratch), .index_bits = index_bits};
+  *s = (spirv_build){
+      .b = ir_builder_at_end(c->context, ir_body(module, 0), c->scratch), .form = form, .index_bits = index_bits};
   spirv_build_ask(s, SPIRV_SHADER);
   spirv_build_ask(s, SPIRV_ADDRESSES);
   spirv_build_ask(s, SPIRV_INT64);
@@ -43,6 +47,7 @@ void spirv_build_begin(spirv_build *s, lower_context *c, MlirOperation module, i
                                             .attributes = attributes,
                                             .region_count = 1,
                                             .regions = &region});
+  if (form != SPIRV_PLAIN) ir_set(s->module, "sym_name", mlirStringAttrGet(c->context, ref(names[form])));
 }
 
 static bool is_listed(const char *const *list, int count, const char *name) {
@@ -73,6 +78,7 @@ void spirv_build_end(spirv_build *s) {
 // --- types
 
 MlirType spirv_build_int_type(spirv_build *s, int bits) {
+  if (bits < 32 && s->form == SPIRV_BY_WORDS) bits = 32;
   if (bits == 8) spirv_build_ask(s, SPIRV_INT8);
   if (bits == 16) spirv_build_ask(s, SPIRV_INT16);
   if (bits == 64) spirv_build_ask(s, SPIRV_INT64);
@@ -188,8 +194,8 @@ static bool has_symbol(MlirOperation module, const char *name) {
   return false;
 }
 
-void spirv_build_global(spirv_build *s, const char *name, MlirType pointer_type, const char *built_in) {
-  if (has_symbol(s->module, name)) return;
+bool spirv_build_global(spirv_build *s, const char *name, MlirType pointer_type, const char *built_in) {
+  if (has_symbol(s->module, name)) return false;
   ir_builder b = ir_builder_at_end(s->b.context, ir_body(s->module, 0), s->b.arena);
   b.before = mlirBlockGetFirstOperation(b.block);
   const MlirNamedAttribute attributes[] = {
@@ -199,6 +205,7 @@ void spirv_build_global(spirv_build *s, const char *name, MlirType pointer_type,
   };
   ir_build(
       &b, (ir_op_state){.name = "spirv.GlobalVariable", .attribute_count = built_in ? 3 : 2, .attributes = attributes});
+  return true;
 }
 
 MlirValue spirv_build_address_of(spirv_build *s, const char *global, MlirType pointer_type) {
@@ -223,6 +230,31 @@ void spirv_build_barrier(spirv_build *s) {
       attribute(s, "memory_scope", "#spirv.scope<Workgroup>"),
       attribute(s, "memory_semantics", "#spirv.memory_semantics<AcquireRelease|UniformMemory|WorkgroupMemory>")};
   ir_build(&s->b, (ir_op_state){.name = "spirv.ControlBarrier", .attribute_count = 3, .attributes = attributes});
+}
+
+// --- subgroups
+
+MlirValue spirv_build_subgroup_size(spirv_build *s) {
+  static const char name[] = "subgroup_size";
+  const MlirContext c = s->b.context;
+  const MlirType i32 = spirv_build_int_type(s, 32);
+  if (!has_symbol(s->module, name)) {
+    ir_builder b = ir_builder_at_end(c, ir_body(s->module, 0), s->b.arena);
+    b.before = mlirBlockGetFirstOperation(b.block);
+    const MlirNamedAttribute attributes[] = {ir_named(c, "sym_name", mlirStringAttrGet(c, ref(name))),
+                                             ir_named(c, "default_value", mlirIntegerAttrGet(i32, 1)),
+                                             ir_named(c, "spec_id", mlirIntegerAttrGet(i32, 0))};
+    ir_build(&b, (ir_op_state){.name = "spirv.SpecConstant", .attribute_count = 3, .attributes = attributes});
+  }
+  const MlirNamedAttribute constant = ir_named(c, "spec_const", mlirFlatSymbolRefAttrGet(c, ref(name)));
+  return ir_value_with(&s->b, "spirv.mlir.referenceof", i32, 0, NULL, 1, &constant);
+}
+
+MlirValue spirv_build_shuffle(spirv_build *s, MlirValue value, MlirValue lane) {
+  spirv_build_ask(s, SPIRV_SHUFFLES);
+  const MlirNamedAttribute scope = attribute(s, "execution_scope", "#spirv.scope<Subgroup>");
+  return ir_value_with(&s->b, "spirv.GroupNonUniformShuffle", mlirValueGetType(value), 2, (MlirValue[]){value, lane}, 1,
+                       &scope);
 }
 
 // --- functions

@@ -23,19 +23,30 @@ typedef enum spirv_capability {
   SPIRV_ADDRESSES,
   SPIRV_KEEPS_SPECIALS32,  // signed zeros, infinities and NaN of f32
   SPIRV_KEEPS_SPECIALS64,  // the same of f64
+  SPIRV_SUBGROUPS,
+  SPIRV_SHUFFLES,
   SPIRV_CAPABILITY_COUNT
 } spirv_capability;
+
+// One kernel for devices that have more or less. Which of them a module is it says by what it asks for.
+typedef enum spirv_form {
+  SPIRV_BY_SUBGROUPS,  // invocations exchange values within subgroups
+  SPIRV_PLAIN,         // … through memory of the workgroup
+  SPIRV_BY_WORDS,      // … and integers of 8 and 16 bits are parts of words in memory, words in registers
+  SPIRV_FORM_COUNT
+} spirv_form;
 
 typedef struct spirv_build {
   ir_builder b;          // where operations go
   MlirOperation module;  // spirv.module
   MlirBlock entry;       // of the function at hand, at whose beginning its variables stand
-  int index_bits;        // width of `index`
+  spirv_form form;
+  int index_bits;  // width of `index`
   unsigned capabilities;
 } spirv_build;
 
 // An empty spirv.module at the end of `module`; operations are placed once spirv_build_function was called.
-void spirv_build_begin(spirv_build *s, lower_context *c, MlirOperation module, int index_bits);
+void spirv_build_begin(spirv_build *s, lower_context *c, MlirOperation module, spirv_form form, int index_bits);
 // Writes down what the module asks for.
 void spirv_build_end(spirv_build *s);
 
@@ -44,7 +55,7 @@ void spirv_build_ask(spirv_build *s, spirv_capability capability);
 // The type of a scalar's values: i1, an integer of 8, 16, 32 or 64 bits (others are held in the next wider one of at
 // least 32), f32 or f64. Null for types that have none.
 MlirType spirv_build_type(spirv_build *s, MlirType type);
-MlirType spirv_build_int_type(spirv_build *s, int bits);
+MlirType spirv_build_int_type(spirv_build *s, int bits);  // 8 and 16 bits are 32 in the form by words
 // As the dialect spells it.
 MlirType spirv_build_pointer_type(spirv_build *s, MlirType to, const char *storage_class);
 
@@ -70,9 +81,15 @@ void spirv_build_store(spirv_build *s, MlirValue pointer, MlirValue value);
 MlirValue spirv_build_element(spirv_build *s, MlirValue pointer, int count, const MlirValue *indices, MlirType element,
                               const char *storage_class);
 
-// A variable of the module, unless there is one of that name; of an Input the name of the built-in value it holds.
-void spirv_build_global(spirv_build *s, const char *name, MlirType pointer_type, const char *built_in);
+// A variable of the module, unless there is one of that name (false); of an Input the name of the built-in value it
+// holds.
+bool spirv_build_global(spirv_build *s, const char *name, MlirType pointer_type, const char *built_in);
 MlirValue spirv_build_address_of(spirv_build *s, const char *global, MlirType pointer_type);
+
+// How many invocations a subgroup of the device has, which whoever loads the module says: its constant 0.
+MlirValue spirv_build_subgroup_size(spirv_build *s);
+// The value that the invocation with this number in one's own subgroup has. All of them have to come by.
+MlirValue spirv_build_shuffle(spirv_build *s, MlirValue value, MlirValue lane);
 
 // How many addresses are pushed to the entry at most.
 enum { SPIRV_PUSHED_MOST = 16 };

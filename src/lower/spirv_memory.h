@@ -8,7 +8,7 @@
 // is made.
 heddle_status spirv_memory_translate(spirv_code *c, MlirOperation op, bool *known);
 
-// An array of the workgroup with so many elements, under a name of its own.
+// An array of the workgroup with so many elements, a type of the source, under a name of its own.
 const spirv_array *spirv_memory_workgroup(spirv_code *c, const char *name, MlirType element, int64_t count);
 // A pointer to an element of it; `number` is an integer.
 MlirValue spirv_memory_element(spirv_code *c, const spirv_array *array, MlirValue number);

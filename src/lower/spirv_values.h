@@ -10,6 +10,7 @@
 // An array that is no buffer: memory of the workgroup or of an invocation, or a constant.
 typedef struct spirv_array {
   MlirType element;  // as it is stored
+  int bits;          // of an element in the source; where it is stored in a wider one, the upper bits say nothing
   MlirType type;     // of the array
   const char *storage_class;
   MlirValue constant;  // pointer to an invocation's array or a constant's copy; null: the workgroup's, with a name
@@ -26,10 +27,11 @@ typedef struct spirv_value {
 typedef struct spirv_code {
   spirv_build s;
   lower_context *context;
-  MlirOperation source;    // builtin.module, whose functions are translated
-  MlirOperation function;  // the one at hand
-  ptr_map values;          // spirv_value by value of the source
-  str_map arrays;          // spirv_array by name of the source's global, of the function at hand
+  MlirOperation source;     // builtin.module, whose functions are translated
+  MlirOperation function;   // the one at hand
+  ptr_map values;           // spirv_value by value of the source
+  str_map arrays;           // spirv_array by name of the source's global, of the function at hand
+  int64_t workgroup_bytes;  // of all arrays of the workgroup
 } spirv_code;
 
 // Types of the scalars that stand for a value of this type. Fails with HEDDLE_UNIMPLEMENTED for types without any.

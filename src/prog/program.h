@@ -96,6 +96,7 @@ typedef struct program_image {
 typedef struct program_kernel {
   const char *entry;
   int image;
+  int forms;  // so many images more, behind that one, have it for devices that lack what the first one asks for
   int buffer_count;
   // CPU: void entry(void *const *buffers, int64_t begin, int64_t end), over tiles begin … end - 1 of so many.
   int64_t tiles;

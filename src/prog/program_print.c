@@ -114,7 +114,9 @@ static void print_memory(text *out, const program *p) {
 
 static void print_kernel(text *out, const program *p, int number) {
   const program_kernel *k = &p->kernels[number];
-  text_printf(out, "  kernel %d: %s in image %d\n    buffers %d\n", number, k->entry, k->image, k->buffer_count);
+  text_printf(out, "  kernel %d: %s in image %d", number, k->entry, k->image);
+  if (k->forms > 0) text_printf(out, " to %d", k->image + k->forms);
+  text_printf(out, "\n    buffers %d\n", k->buffer_count);
   if (p->device == TARGET_NVPTX || p->device == TARGET_VULKAN) {
     text_puts(out, "    grid ");
     print_numbers(out, 3, k->grid);

@@ -74,7 +74,7 @@ static const program_allocation allocations[] = {{PROGRAM_CONSTANT, 7, 4, consta
 static const program_slice all_slices[] = {{1, 128, 256, true}};
 static const program_image images[] = {{PROGRAM_PTX, NULL, 0}};
 static const program_kernel kernels[] = {
-    {"entry_point", 10, 2, 11, 12, 13, {14, 15, 16}, {17, 18, 19}, 20, 51, 52, 53}};
+    {"entry_point", 10, 3, 2, 11, 12, 13, {14, 15, 16}, {17, 18, 19}, 20, 51, 52, 53}};
 static const program_symbol symbols[] = {{"b", 54, 55}, {"s", 1, 2}, {"q", 0, 3}};
 static const program_derived_size derived[] = {{PROGRAM_QUOTIENT, {62, 63}, {64}}};
 static const program_size_check checks[] = {{"too small", {-60, 0, 61}}};
@@ -217,6 +217,7 @@ static void test_kernels(void **state) {
   const field cpu_rows[] = {
       FIELD(program_kernel, entry, "kernel 0: entry_point"),
       FIELD(program_kernel, image, "in image 10"),
+      FIELD(program_kernel, forms, "in image 10 to 13"),
       FIELD(program_kernel, buffer_count, "buffers 2"),
       FIELD(program_kernel, tiles, "tiles 11"),
       FIELD(program_kernel, tile_bytes, "tile bytes 12"),

@@ -99,6 +99,7 @@ static const record_type image_type = TYPE(program_image, image_fields);
 static const record_field kernel_fields[] = {
     FIELD(program_kernel, TEXT, entry),
     FIELD(program_kernel, INT, image),
+    FIELD(program_kernel, INT, forms),
     FIELD(program_kernel, INT, buffer_count),
     FIELD(program_kernel, INT64, tiles),
     FIELD(program_kernel, INT64, tile_bytes),

@@ -117,7 +117,8 @@ static heddle_status choose_plan(saved_program *p) {
 
 static heddle_status check_kernels(const program *p) {
   for (int k = 0; k < p->kernel_count; k++)
-    if (!p->kernels[k].entry || p->kernels[k].image < 0 || p->kernels[k].image >= p->image_count)
+    if (!p->kernels[k].entry || p->kernels[k].image < 0 || p->kernels[k].image >= p->image_count ||
+        p->kernels[k].forms < 0 || p->kernels[k].forms >= p->image_count - p->kernels[k].image)
       return status_error(HEDDLE_INVALID, "kernel %d of the program has no code", k);
   return status_ok();
 }

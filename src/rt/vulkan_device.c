@@ -10,7 +10,7 @@
 #include "base/lock.h"
 #include "base/str.h"
 
-enum { MOST_DEVICES = 16, MOST_EXTENSIONS = 8 };
+enum { MOST_EXTENSIONS = 8 };
 
 // --- what a device has
 
@@ -19,6 +19,7 @@ typedef struct candidate {
   VkPhysicalDeviceProperties properties;
   vulkan_features features;
   uint64_t largest_block;
+  VkPhysicalDeviceSubgroupProperties subgroups;
   uint32_t queue_family, queue_count, memory_type, host_memory_type;
   bool has_timelines, has_predicates, is_apart;
   const char *extensions[MOST_EXTENSIONS];  // to be enabled
@@ -36,13 +37,14 @@ typedef struct feature_chain {
   VkPhysicalDeviceBufferDeviceAddressFeatures addresses;
   VkPhysicalDeviceTimelineSemaphoreFeatures timelines;
   VkPhysicalDeviceConditionalRenderingFeaturesEXT predicates;
+  VkPhysicalDeviceSubgroupSizeControlFeaturesEXT subgroups;
 } feature_chain;
 
 typedef struct extension {
   const char *name;
   size_t link;  // of feature_chain
   VkStructureType type;
-  bool is_no_core;  // no version of Vulkan has it without the extension
+  bool is_no_core;  // Vulkan 1.2 has it no more than 1.1 without the extension
 } extension;
 
 static const extension extensions[] = {
@@ -58,9 +60,13 @@ static const extension extensions[] = {
      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES},
     {VK_EXT_CONDITIONAL_RENDERING_EXTENSION_NAME, offsetof(feature_chain, predicates),
      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_CONDITIONAL_RENDERING_FEATURES_EXT, .is_no_core = true},
+    {VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME, offsetof(feature_chain, subgroups),
+     VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT, .is_no_core = true},
 };
 
 enum { EXTENSION_COUNT = sizeof extensions / sizeof *extensions };
+
+_Static_assert((int)EXTENSION_COUNT < (int)MOST_EXTENSIONS, "and that of float controls");
 
 static bool is_offered(uint32_t count, const VkExtensionProperties *offered, const char *name) {
   for (uint32_t k = 0; offered && k < count; k++)
@@ -106,7 +112,9 @@ static void read_properties(const vulkan_functions *f, candidate *c, bool has_co
                                                         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES};
   VkPhysicalDeviceMaintenance3Properties limits = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES,
                                                    .pNext = has_controls ? &floats : NULL};
-  VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &limits};
+  c->subgroups = (VkPhysicalDeviceSubgroupProperties){.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES,
+                                                      .pNext = &limits};
+  VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &c->subgroups};
   f->GetPhysicalDeviceProperties2(c->physical, &all);
   c->properties = all.properties;
   c->largest_block = limits.maxMemoryAllocationSize;
@@ -124,6 +132,13 @@ static void read_features(const feature_chain *chain, vulkan_features *out) {
   out->storage16 = chain->storage16.storageBuffer16BitAccess;
   out->int64_atomics = chain->atomics.shaderBufferInt64Atomics;
   out->addresses = chain->addresses.bufferDeviceAddress;
+}
+
+// That subgroups are full has to be asked for, or else which invocations are there is anybody's guess.
+static bool has_shuffles(const candidate *c, const feature_chain *chain) {
+  const VkPhysicalDeviceSubgroupProperties *s = &c->subgroups;
+  return chain->subgroups.computeFullSubgroups && s->supportedStages & VK_SHADER_STAGE_COMPUTE_BIT &&
+         s->supportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT && s->subgroupSize > 1;
 }
 
 enum {
@@ -206,10 +221,12 @@ static heddle_status examine(const vulkan_functions *f, candidate *c, feature_ch
   link_features(c, count, offered, chain);
   f->GetPhysicalDeviceFeatures2(c->physical, &chain->all);
   read_features(chain, &c->features);
+  c->features.shuffles = has_shuffles(c, chain);
+  free(offered);
+  TRY(vulkan_features_restrict(&c->features));
   c->has_timelines = chain->timelines.timelineSemaphore;
   c->has_predicates = chain->predicates.conditionalRendering && c->features.storage8;
   c->lack = lack_of(f, c);
-  free(offered);
   return status_ok();
 }
 
@@ -229,10 +246,17 @@ static heddle_status create_instance(vulkan_device *d) {
   return vulkan_driver_instance_functions(&d->f, d->instance);
 }
 
-static heddle_status find_devices(const vulkan_device *d, uint32_t *count, VkPhysicalDevice *out) {
-  *count = MOST_DEVICES;
-  VULKAN_TRY(d->f.EnumeratePhysicalDevices(d->instance, count, out), EnumeratePhysicalDevices);
-  return *count ? status_ok() : status_error(HEDDLE_DEVICE_FAILED, "Vulkan's loader finds no device");
+// To be freed, where there is no error. Devices that come between the two calls are left out.
+static heddle_status find_devices(const vulkan_device *d, uint32_t *count, VkPhysicalDevice **out) {
+  VULKAN_TRY(d->f.EnumeratePhysicalDevices(d->instance, count, NULL), EnumeratePhysicalDevices);
+  VkPhysicalDevice *found = calloc(*count + (size_t)1, sizeof *found);
+  if (!found) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a list of %u devices", *count);
+  const VkResult result = d->f.EnumeratePhysicalDevices(d->instance, count, found);
+  heddle_status s = vulkan_driver_status(result == VK_INCOMPLETE ? VK_SUCCESS : result, "vkEnumeratePhysicalDevices");
+  if (status_is_ok(s) && *count == 0) s = status_error(HEDDLE_DEVICE_FAILED, "Vulkan's loader finds no device");
+  if (status_is_ok(s)) *out = found;
+  else free(found);
+  return s;
 }
 
 // Discrete devices before integrated ones before virtual ones before software.
@@ -251,13 +275,9 @@ static bool is_wanted(const char *wanted, uint32_t number, const char *name) {
   return *end ? strcasestr(name, wanted) != NULL : asked == number;
 }
 
-static heddle_status choose(const vulkan_device *d, candidate *best, feature_chain *features) {
-  VkPhysicalDevice devices[MOST_DEVICES];
-  uint32_t count;
-  TRY(find_devices(d, &count, devices));
-  const char *wanted = d->asked, *memory = getenv("HEDDLE_VULKAN_MEMORY");
-  if (memory && *memory && strcmp(memory, "apart") != 0 && strcmp(memory, "shared") != 0)
-    return status_error(HEDDLE_INVALID, "HEDDLE_VULKAN_MEMORY: found %s, wanted shared or apart", memory);
+static heddle_status choose_of(const vulkan_device *d, uint32_t count, const VkPhysicalDevice *devices,
+                               candidate *best) {
+  const char *wanted = d->asked;
   int most = -1;
   text lacks = {0};
   heddle_status s = status_ok();
@@ -275,7 +295,19 @@ static heddle_status choose(const vulkan_device *d, candidate *best, feature_cha
     s = status_error(HEDDLE_DEVICE_FAILED, "there is no Vulkan device%s%s that can run kernels%s",
                      *wanted ? " called " : "", wanted, text_cstr(&lacks));
   text_free(&lacks);
-  if (!status_is_ok(s)) return s;
+  return s;
+}
+
+static heddle_status choose(const vulkan_device *d, candidate *best, feature_chain *features) {
+  VkPhysicalDevice *devices;
+  uint32_t count;
+  const char *memory = getenv("HEDDLE_VULKAN_MEMORY");
+  if (memory && *memory && strcmp(memory, "apart") != 0 && strcmp(memory, "shared") != 0)
+    return status_error(HEDDLE_INVALID, "HEDDLE_VULKAN_MEMORY: found %s, wanted shared or apart", memory);
+  TRY(find_devices(d, &count, &devices));
+  heddle_status s = choose_of(d, count, devices, best);
+  free(devices);
+  TRY(s);
   return examine(&d->f, best, features);  // its structures point at each other
 }
 
@@ -292,6 +324,7 @@ static void keep(vulkan_device *d, const candidate *c) {
   d->is_apart = c->is_apart;
   d->largest_block = c->largest_block;
   d->features = c->features;
+  d->subgroup_size = c->subgroups.subgroupSize;
   d->shared_bytes = limits->maxComputeSharedMemorySize;
   d->most_invocations = limits->maxComputeWorkGroupInvocations;
   memcpy(d->most_groups, limits->maxComputeWorkGroupCount, sizeof d->most_groups);
@@ -440,35 +473,35 @@ heddle_status vulkan_device_submit(vulkan_device *d, int stream, const VkSubmitI
 
 // --- listing
 
-static heddle_status look(vulkan_device *d, uint32_t *count, candidate *out) {
-  VkPhysicalDevice devices[MOST_DEVICES];
+static heddle_status look_at(const vulkan_device *d, uint32_t number, VkPhysicalDevice device, text *out) {
+  candidate c = {.physical = device};
+  feature_chain chain;
+  TRY(examine(&d->f, &c, &chain));
+  const uint32_t version = c.properties.apiVersion;
+  text_printf(out, "vulkan %u: %s, Vulkan %u.%u%s%s\n", number, c.properties.deviceName, VK_API_VERSION_MAJOR(version),
+              VK_API_VERSION_MINOR(version), c.lack ? ", which " : "", c.lack ? c.lack : "");
+  return status_ok();
+}
+
+static heddle_status look(vulkan_device *d, text *out) {
+  VkPhysicalDevice *devices;
+  uint32_t count;
   if (open_now.first) TRY(vulkan_device_check(open_now.first));
   TRY(create_instance(d));
-  TRY(find_devices(d, count, devices));
-  for (uint32_t k = 0; k < *count; k++) {
-    feature_chain chain;
-    out[k] = (candidate){.physical = devices[k]};
-    TRY(examine(&d->f, &out[k], &chain));
-  }
-  return status_ok();
+  TRY(find_devices(d, &count, &devices));
+  heddle_status s = status_ok();
+  for (uint32_t k = 0; k < count && status_is_ok(s); k++) s = look_at(d, k, devices[k], out);
+  free(devices);
+  return s;
 }
 
 // The lock keeps forks away while the driver works.
 heddle_status vulkan_device_list(text *out) {
-  candidate found[MOST_DEVICES];
-  uint32_t count = 0;
   vulkan_device *d = calloc(1, sizeof *d);
   if (!d) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a list of Vulkan devices");
   lock_take(&open_now.lock);
-  heddle_status s = look(d, &count, found);
+  heddle_status s = look(d, out);
   close_device(d);
   lock_give(&open_now.lock);
-  TRY(s);
-  for (uint32_t k = 0; k < count; k++) {
-    const candidate *c = &found[k];
-    const uint32_t version = c->properties.apiVersion;
-    text_printf(out, "vulkan %u: %s, Vulkan %u.%u%s%s\n", k, c->properties.deviceName, VK_API_VERSION_MAJOR(version),
-                VK_API_VERSION_MINOR(version), c->lack ? ", which " : "", c->lack ? c->lack : "");
-  }
-  return status_ok();
+  return s;
 }

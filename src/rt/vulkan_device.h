@@ -7,12 +7,7 @@
 
 #include "base/str.h"
 #include "rt/vulkan_driver.h"
-
-// What kernels may ask for, as their modules say it (OpCapability), and the device has.
-typedef struct vulkan_features {
-  bool int8, int16, int64, float64, storage8, storage16, int64_atomics, addresses;
-  bool keeps_specials32, keeps_specials64;  // signed zeros, infinities and NaN of f32 and f64
-} vulkan_features;
+#include "rt/vulkan_features.h"
 
 // Whose pipelines a driver takes back.
 typedef struct vulkan_identity {
@@ -44,6 +39,7 @@ typedef struct vulkan_device {
   uint64_t largest_block;     // bytes of one allocation of memory
   uint32_t most_groups[3];    // of a dispatch
   uint32_t shared_bytes, most_invocations;
+  uint32_t subgroup_size;  // invocations
   vulkan_features features;
   vulkan_identity identity;
   pid_t process;              // that opened it
@@ -58,7 +54,7 @@ typedef struct vulkan_device {
 // device that can run what Heddle compiles, with what each of those there are lacks. `wanted`, or where that is null
 // HEDDLE_VULKAN_DEVICE, names it by its number or a part of its name; else a discrete one is preferred to an integrated
 // one, and that to software. HEDDLE_VULKAN_MEMORY ("shared", "apart") says which memory is used, whatever the device
-// prefers. Thread-safe.
+// prefers, HEDDLE_VULKAN_WITHOUT what is not to be used of a device (vulkan_features_restrict). Thread-safe.
 heddle_status vulkan_device_open(const char *wanted, vulkan_device **out);
 void vulkan_device_close(vulkan_device *d);  // null is allowed
 

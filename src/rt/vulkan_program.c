@@ -12,47 +12,24 @@
 
 enum { GROUPS_X = 65535 };
 
-// --- what a module asks for
-
-static const char *missing(const vulkan_features *f, uint32_t capability) {
-  // The numbers of SPIR-V's capabilities.
-  const struct {
-    uint32_t capability;
-    bool has;
-    const char *what;
-  } known[] = {{1, true, "Shader"},
-               {10, f->float64, "floats of 64 bits"},
-               {11, f->int64, "integers of 64 bits"},
-               {12, f->int64_atomics, "atomic operations on 64 bits"},
-               {22, f->int16, "integers of 16 bits"},
-               {39, f->int8, "integers of 8 bits"},
-               {4433, f->storage16, "memory of 16-bit elements"},
-               {4448, f->storage8, "memory of 8-bit elements"},
-               {4466, f->keeps_specials32, "signed zeros, infinities and NaN that are kept"},
-               {5347, f->addresses, "addresses of buffers"}};
-  for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-    if (known[k].capability == capability) return known[k].has ? NULL : known[k].what;
-  return "a capability that is not known";
-}
-
-// Reads the instructions in front of a module, those that say what it needs. The length of each lies in its upper half.
-static heddle_status check_module(const vulkan_device *d, const program *p, const program_kernel *k) {
-  enum { HEADER = 5, MAGIC = 0x07230203, CAPABILITY = 17 };
-  const program_image *image = &p->images[k->image];
-  const size_t count = image->size / sizeof(uint32_t);
-  const uint32_t *words = image->data;
-  if (!k->entry || !words || image->size % sizeof(uint32_t) || count < HEADER || (uintptr_t)words % sizeof(uint32_t) ||
-      words[0] != MAGIC)
-    return status_error(HEDDLE_INVALID, "the image of kernel %s is no SPIR-V", k->entry ? k->entry : "without a name");
-  for (size_t at = HEADER; at + 1 < count && (words[at] & 0xffff) == CAPABILITY; at += 2) {
-    const char *what = missing(&d->features, words[at + 1]);
-    if (what)
-      return status_error(HEDDLE_UNIMPLEMENTED, "kernel %s needs %s, which %s has not", k->entry, what, d->name);
-  }
-  return status_ok();
-}
-
 // --- kernels
+
+// The first of a kernel's forms that the device has all for. A workgroup is one of full subgroups or has no use of
+// them.
+static heddle_status choose_image(const vulkan_device *d, const program *p, const program_kernel *k,
+                                  const program_image **out) {
+  const char *name = k->entry ? k->entry : "without a name", *lack = NULL;
+  vulkan_features f = d->features;
+  f.shuffles = f.shuffles && k->block[0] % d->subgroup_size == 0;
+  if (k->forms < 0 || k->forms >= p->image_count - k->image)
+    return status_error(HEDDLE_INVALID, "kernel %s has %d forms that are not there", name, k->forms);
+  for (int i = 0; i <= k->forms; i++) {
+    *out = &p->images[k->image + i];
+    TRY(status_context(vulkan_features_check(&f, *out, &lack), "in kernel %s", name));
+    if (!lack) return k->entry ? status_ok() : status_error(HEDDLE_INVALID, "a kernel has no name");
+  }
+  return status_error(HEDDLE_UNIMPLEMENTED, "kernel %s needs %s, which %s has not", name, lack, d->name);
+}
 
 static heddle_status fold_grid(const vulkan_device *d, const program_kernel *k, uint32_t groups[3]) {
   const int64_t x = k->grid[0],
@@ -70,17 +47,24 @@ static heddle_status fold_grid(const vulkan_device *d, const program_kernel *k, 
   return status_ok();
 }
 
-static heddle_status create_pipeline(vulkan_program *v, VkPipelineCache cache, const char *entry, size_t bytes,
-                                     const uint32_t *words, vulkan_kernel *out) {
+// Modules with exchanges within subgroups are told how large these are: constant 0. They have to be full.
+static heddle_status create_pipeline(vulkan_program *v, VkPipelineCache cache, const char *entry, bool has_subgroups,
+                                     size_t bytes, const uint32_t *words, vulkan_kernel *out) {
   vulkan_device *d = v->device;
+  const VkSpecializationMapEntry place = {.size = sizeof d->subgroup_size};
+  const VkSpecializationInfo size = {
+      .mapEntryCount = 1, .pMapEntries = &place, .dataSize = sizeof d->subgroup_size, .pData = &d->subgroup_size};
+  const VkPipelineShaderStageCreateFlags full = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT;
   const VkShaderModuleCreateInfo module = {
       .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = bytes, .pCode = words};
   VULKAN_TRY(d->f.CreateShaderModule(d->device, &module, NULL, &out->module), CreateShaderModule);
   const VkComputePipelineCreateInfo pipeline = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
                                                 .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                                                           .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                                                          .flags = has_subgroups ? full : 0,
                                                           .module = out->module,
-                                                          .pName = entry},
+                                                          .pName = entry,
+                                                          .pSpecializationInfo = has_subgroups ? &size : NULL},
                                                 .layout = v->layout};
   VULKAN_TRY(d->f.CreateComputePipelines(d->device, cache, 1, &pipeline, NULL, &out->pipeline), CreateComputePipelines);
   return status_ok();
@@ -88,10 +72,10 @@ static heddle_status create_pipeline(vulkan_program *v, VkPipelineCache cache, c
 
 static heddle_status create_kernel(vulkan_program *v, VkPipelineCache cache, const program_kernel *k,
                                    vulkan_kernel *out) {
-  const program_image *image = &v->program->images[k->image];
-  TRY(check_module(v->device, v->program, k));
+  const program_image *image;
+  TRY(choose_image(v->device, v->program, k, &image));
   TRY(fold_grid(v->device, k, out->groups));
-  return create_pipeline(v, cache, k->entry, image->size, image->data, out);
+  return create_pipeline(v, cache, k->entry, vulkan_features_are_subgroups(image), image->size, image->data, out);
 }
 
 static bool has_branches(const program_sequence *s) {
@@ -108,7 +92,7 @@ static heddle_status create_own(vulkan_program *v, VkPipelineCache cache) {
   v->has_predicates = v->device->has_predicates && has_branches(&v->program->entry);
   for (int k = 0; k < VULKAN_KERNEL_COUNT && v->has_predicates; k++) {
     const vulkan_kernel_module *own = &vulkan_kernels[k];
-    TRY(create_pipeline(v, cache, own->entry, own->bytes, own->words, &v->own[k]));
+    TRY(create_pipeline(v, cache, own->entry, false, own->bytes, own->words, &v->own[k]));
   }
   return status_ok();
 }

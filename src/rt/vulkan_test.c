@@ -462,7 +462,7 @@ static void test_pipelines_are_kept(void **state) {
                {0, 9, 0, NULL},  // behind the kernels it asks how much there is
                {0, 10, 0, NULL},
                {0, 0, 0, NULL}};
-  enum { BEFORE = 8 };
+  enum { BEFORE = 9 };
   for (size_t k = 0; k < sizeof turns / sizeof *turns; k++) {
     testing_program h = testing_start();
     int32_t found[COUNT];
@@ -516,6 +516,67 @@ static void test_modules(void **state) {
     assert_int_equal(fake.live, 0);
     testing_end(&h);
   }
+}
+
+// Of a kernel's forms the first is taken that the device has all for. Workgroups are of 64.
+static void test_forms(void **state) {
+  (void)state;
+  static const uint32_t subgroups[] = {0x07230203, 0x00010300, 0, 10, 0, 2U << 16 | 17, 61, 2U << 16 | 17, 65};
+  static const struct {
+    uint32_t size, told;
+    bool is_partial;
+    const char *without;
+  } cases[] = {{0, 0, false, ""},
+               {4, 4, false, ""},
+               {32, 32, false, ""},
+               {64, 64, false, ""},
+               {128, 0, false, ""},
+               {1, 0, false, ""},
+               {32, 0, false, "subgroups"},
+               {32, 0, true, ""},
+               {32, 32, false, "int8,storage8"},
+               {32, 0, false, "int8,subgroups,float64"}};
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    testing_program h = testing_start();
+    int32_t found[COUNT];
+    const program_sequence entry = build(&h, subgroups, sizeof subgroups);
+    const program_image forms[] = {image, {PROGRAM_SPIRV, plain, sizeof plain}};
+    h.program.images = forms;
+    h.program.image_count = 2;
+    for (int k = 0; k < h.kernels.size; k++) h.kernels.data[k].forms = 1;
+    fake.subgroup_size = cases[c].size;
+    fake.has_partial_subgroups = cases[c].is_partial;
+    assert_int_equal(setenv("HEDDLE_VULKAN_WITHOUT", cases[c].without, 1), 0);
+    testing_check(run_once(&h, entry, found));
+    assert_int_equal(fake.told_size, cases[c].told);
+    for (int k = 0; k < h.kernels.size; k++) h.kernels.data[k].forms = 2;
+    testing_check_error(run_once(&h, entry, found), HEDDLE_INVALID, "has 2 forms that are not there");
+    assert_int_equal(fake.live, 0);
+    testing_end(&h);
+  }
+  testing_program h = testing_start();
+  int32_t found[COUNT];
+  assert_int_equal(setenv("HEDDLE_VULKAN_WITHOUT", "int8,int4", 1), 0);
+  testing_check_error(run_once(&h, build(&h, plain, sizeof plain), found), HEDDLE_INVALID,
+                      "found int4, wanted float64");
+  assert_int_equal(unsetenv("HEDDLE_VULKAN_WITHOUT"), 0);
+  assert_int_equal(fake.live, 0);
+  testing_end(&h);
+}
+
+static void test_many_devices(void **state) {
+  (void)state;
+  testing_program h = testing_start();
+  int32_t found[COUNT];
+  const program_sequence entry = build(&h, plain, sizeof plain);
+  fake.device_count = 40;
+  testing_check(run_once(&h, entry, found));
+  text devices = {0};
+  testing_check(device_types[TARGET_VULKAN]->list(&devices));
+  assert_non_null(strstr(text_cstr(&devices), "vulkan 39: fake"));
+  text_free(&devices);
+  assert_int_equal(fake.live, 0);
+  testing_end(&h);
 }
 
 // More than the driver gives at once, and grids and blocks that it does not take.
@@ -647,6 +708,8 @@ int main(void) {
       cmocka_unit_test(test_numbers),
       cmocka_unit_test(test_recording_again),
       cmocka_unit_test(test_modules),
+      cmocka_unit_test(test_forms),
+      cmocka_unit_test(test_many_devices),
       cmocka_unit_test(test_limits),
       cmocka_unit_test(test_no_memory),
       cmocka_unit_test(test_fork),

@@ -64,14 +64,17 @@ static struct {
   VkResult result;  // of that
   bool is_waiting;  // the call that failed was one that waits
   int lookups, missing;
-  size_t cache_bytes;  // that the last pipeline cache began with
-  uint32_t vendor;     // that it says
+  size_t cache_bytes;                    // that the last pipeline cache began with
+  uint32_t vendor;                       // that it says
+  uint32_t device_count, subgroup_size;  // 0: one, and none
+  uint32_t told_size;                    // to the last pipeline that wants full subgroups
   int dispatches, submissions, barriers;
   int queue_count, queue_submissions[2];
   fake_work work[2][MOST_WORK];
   int work_count[2];
   int copies;
-  bool has_no_int64, has_atomics, has_other_memory, has_no_timelines, is_apart, has_predicates, keeps;
+  bool has_no_int64, has_atomics, has_other_memory, has_no_timelines, is_apart, has_predicates, keeps,
+      has_partial_subgroups;
 } fake;
 
 // What a driver still has that is given up: the sanitizer is to find it.
@@ -216,9 +219,11 @@ static VKAPI_ATTR void VKAPI_CALL fake_DestroyInstance(VkInstance x, const VkAll
 static VKAPI_ATTR VkResult VKAPI_CALL fake_EnumeratePhysicalDevices(VkInstance i, uint32_t *count,
                                                                     VkPhysicalDevice *out) {
   (void)i;
-  *count = 1;
-  out[0] = (VkPhysicalDevice)(void *)&fake;
-  return fake_answer();
+  const uint32_t all = fake.device_count ? fake.device_count : 1, room = out ? *count : all;
+  *count = room < all ? room : all;
+  for (uint32_t k = 0; k < *count && out; k++) out[k] = (VkPhysicalDevice)(void *)&fake;
+  const VkResult answer = fake_answer();
+  return answer == VK_SUCCESS && room < all ? VK_INCOMPLETE : answer;
 }
 
 static VKAPI_ATTR void VKAPI_CALL fake_GetPhysicalDeviceProperties2(VkPhysicalDevice p,
@@ -230,17 +235,25 @@ static VKAPI_ATTR void VKAPI_CALL fake_GetPhysicalDeviceProperties2(VkPhysicalDe
   all->limits.maxComputeSharedMemorySize = 16384;
   all->limits.maxComputeWorkGroupInvocations = 128;
   for (int k = 0; k < 3; k++) all->limits.maxComputeWorkGroupCount[k] = 65535;
-  for (VkBaseOutStructure *s = out->pNext; s; s = s->pNext)
+  for (VkBaseOutStructure *s = out->pNext; s; s = s->pNext) {
     if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES)
       ((VkPhysicalDeviceMaintenance3Properties *)(void *)s)->maxMemoryAllocationSize = 1 << 20;
+    if (s->sType != VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES) continue;
+    VkPhysicalDeviceSubgroupProperties *subgroups = (VkPhysicalDeviceSubgroupProperties *)(void *)s;
+    subgroups->subgroupSize = fake.subgroup_size;
+    subgroups->supportedStages = VK_SHADER_STAGE_COMPUTE_BIT;
+    subgroups->supportedOperations = fake.subgroup_size ? VK_SUBGROUP_FEATURE_SHUFFLE_BIT : 0;
+  }
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL fake_EnumerateDeviceExtensionProperties(VkPhysicalDevice p, const char *layer,
                                                                               uint32_t *count,
                                                                               VkExtensionProperties *out) {
   (void)p, (void)layer;
-  *count = fake.has_predicates;
+  const uint32_t subgroups = fake.has_predicates;
+  *count = subgroups + (fake.subgroup_size > 0);
   if (out && fake.has_predicates) strcpy(out->extensionName, VK_EXT_CONDITIONAL_RENDERING_EXTENSION_NAME);
+  if (out && fake.subgroup_size) strcpy(out[subgroups].extensionName, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
   return fake_answer();
 }
 
@@ -250,6 +263,8 @@ static VKAPI_ATTR void VKAPI_CALL fake_GetPhysicalDeviceFeatures2(VkPhysicalDevi
   for (VkBaseOutStructure *s = out->pNext; s; s = s->pNext) {
     if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES)
       ((VkPhysicalDeviceBufferDeviceAddressFeatures *)(void *)s)->bufferDeviceAddress = true;
+    if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT)
+      ((VkPhysicalDeviceSubgroupSizeControlFeatures *)(void *)s)->computeFullSubgroups = !fake.has_partial_subgroups;
     if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES)
       ((VkPhysicalDevice8BitStorageFeatures *)(void *)s)->storageBuffer8BitAccess = fake.has_predicates;
     if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_CONDITIONAL_RENDERING_FEATURES_EXT)
@@ -343,6 +358,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL fake_CreateComputePipelines(VkDevice d, Vk
   (void)d, (void)c, (void)count, (void)a;
   const VkResult result = fake_make(out, sizeof(fake_pipeline));
   const uint32_t *words = ((const fake_module *)(void *)i->stage.module)->words;
+  const VkSpecializationInfo *constants = i->stage.pSpecializationInfo;
+  const bool is_full = i->stage.flags == VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
+  if (constants && is_full) memcpy(&fake.told_size, constants->pData, sizeof fake.told_size);
   for (int k = 0; k < VULKAN_KERNEL_COUNT && result == VK_SUCCESS; k++)
     if (words == vulkan_kernels[k].words) ((fake_pipeline *)(void *)*out)->kind = FAKE_COPY_WORDS + (fake_kind)k;
   return result;

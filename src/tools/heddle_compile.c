@@ -204,13 +204,13 @@ static void say_signatures(const char *path, const compiled *c, int number) {
           c->kernels.plans[number]->name, (long long)c->kernels.plans[number]->launch.tiles);
 }
 
-// A file for each image: one for all kernels where the target joins them.
+// A file for each image of the program: one for all kernels where the target joins them, or one for each form of each.
 static heddle_status write_images(arena *a, const compiled *c, const compile_flags *f) {
-  for (int i = 0; i < c->image_count; i++) {
-    const kernel_image *image = &c->images[i];
+  for (int i = 0; i < c->program.image_count; i++) {
+    const program_image *image = &c->program.images[i];
     const char *path = f->output ? kernel_path(a, f->output, i) : "-";
     TRY(write_file(f, path, (str){image->data, image->size}));
-    if (image->format == IMAGE_ELF) say_signatures(path, c, i);
+    if (image->format == PROGRAM_ELF) say_signatures(path, c, i);
   }
   return status_ok();
 }
