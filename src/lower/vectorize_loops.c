@@ -92,16 +92,19 @@ static int captured_numbers(arena *a, MlirOperation loop, MlirOperation inner) {
   return count;
 }
 
-// Whether indices that are neighbours in vectors of `lanes` are none in vectors twice as wide: of rows of 64 elements,
-// say, which lie apart, a vector of 128 would load each lane on its own.
-static bool ends_runs(arena *a, MlirOperation loop, int lanes) {
+// As many registers of `most` as hold neighbours. Of rows of 16 elements, say, which lie apart, a vector of 32 would
+// load and place each lane on its own, which takes several times as long to run and to compile. An index that has no
+// neighbours in one register is as good in many.
+static int registers_of_runs(arena *a, MlirOperation loop, int lanes_of_register, int most) {
   const MlirValue iv = mlirBlockGetArgument(ir_body(loop, 0), 0);
   const ir_operations ops = ir_collect(a, loop, "xla_gpu.apply_indexing");
-  for (int i = 0; i < ops.size; i++)
-    if (vectorizer_has_neighbours(a, ops.data[i], iv, lanes) &&
-        !vectorizer_has_neighbours(a, ops.data[i], iv, 2 * lanes))
-      return true;
-  return false;
+  for (int i = 0; i < ops.size && most > 1; i++) {
+    int held = 1;
+    if (!vectorizer_has_neighbours(a, ops.data[i], iv, lanes_of_register)) continue;
+    while (held < most && vectorizer_has_neighbours(a, ops.data[i], iv, 2 * held * lanes_of_register)) held *= 2;
+    most = held;
+  }
+  return most;
 }
 
 // Registers that one value of all lanes takes. A loop within each iteration that carries numbers waits for each of its
@@ -120,8 +123,7 @@ static int registers_of(arena *a, const target_description *t, MlirOperation loo
     if (carried > 0 && here > held) held = here;
   }
   if (held == 0 || ir_collect(a, loop, NULL).size > t->code.max_chain_body) return registers;
-  while (2 * registers * held <= t->vector_registers && 2 * registers * (int64_t)lanes_of_register <= trips &&
-         !ends_runs(a, loop, registers * lanes_of_register))
+  while (2 * registers * held <= t->vector_registers && 2 * registers * (int64_t)lanes_of_register <= trips)
     registers *= 2;
   return registers;
 }
@@ -132,7 +134,8 @@ static int lanes_of(arena *a, const target_description *t, MlirOperation loop, b
   const int lanes = t->vector_bits / widest_element(a, loop);
   const bool is_narrow = t->vector_bits < t->code.mask_register_bits && combines_conditions(a, loop);
   if (is_narrow) return lanes;
-  return lanes * (is_marked ? t->code.registers_per_vector : registers_of(a, t, loop, lanes));
+  if (is_marked) return lanes * t->code.registers_per_vector;
+  return lanes * registers_of_runs(a, loop, lanes, registers_of(a, t, loop, lanes));
 }
 
 static bool has_tensor_results_only(MlirOperation loop) {
