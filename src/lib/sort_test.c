@@ -297,14 +297,19 @@ static void test_refusals(void **state) {
   }
 }
 
-// The first k of the whole line sorted by the total order.
-static void check_top_k(dtype t, int64_t lines, int64_t size, int64_t k, int64_t largest, int threads) {
+// The first k of the whole line sorted by the total order. Elements have `kinds` different values, or with 0 any.
+static void check_top_k_of(uint64_t kinds, dtype t, int64_t lines, int64_t size, int64_t k, int64_t largest,
+                           int threads) {
   const int64_t dims[] = {lines, size}, top_dims[] = {lines, k};
   lib_array from = {t, 2, dims, calloc((size_t)(lines * size) * 8 + 8, 1), true};
   lib_array results[] = {{t, 2, top_dims, calloc((size_t)(lines * k) * 8 + 8, 1), true},
                          {DTYPE_S32, 2, top_dims, calloc((size_t)(lines * k) * 4 + 4, 1), true}};
   uint64_t seed = (uint64_t)(size * 7 + k);
-  for (int64_t i = 0; i < lines * size; i++) element_store(&from, i, random_bits(t, &seed));
+  for (int64_t i = 0; i < lines * size; i++) {
+    const uint64_t bits = random_bits(t, &seed);
+    uint64_t kind = kinds ? bits % kinds + 1 : 0;
+    element_store(&from, i, kinds ? random_bits(t, &kind) : bits);
+  }
   const named_attribute attribute = {.name = "largest", .kind = NAMED_INTS, .count = 1, .ints = &largest};
   lib_call call = {.operand_count = 1,
                    .operands = &from,
@@ -332,6 +337,10 @@ static void check_top_k(dtype t, int64_t lines, int64_t size, int64_t k, int64_t
   free(results[1].data);
 }
 
+static void check_top_k(dtype t, int64_t lines, int64_t size, int64_t k, int64_t largest, int threads) {
+  check_top_k_of(0, t, lines, size, k, largest, threads);
+}
+
 static void test_top_k(void **state) {
   (void)state;
   for (dtype t = DTYPE_PRED; t <= DTYPE_F64; t++)
@@ -344,6 +353,12 @@ static void test_top_k(void **state) {
       check_top_k(t, 70, 8, 1, largest, 1);
       check_top_k(t, 2, 9, 0, largest, 1);
       check_top_k(t, 0, 9, 3, largest, 1);
+      check_top_k(t, 4, 1000, 10, largest, 2);
+      check_top_k(t, 4, 256, 16, largest, 1);
+      check_top_k(t, 4, 287, 1, largest, 1);
+      check_top_k_of(1, t, 2, 300, 12, largest, 1);
+      check_top_k_of(2, t, 2, 300, 12, largest, 1);
+      check_top_k_of(5, t, 3, 999, 16, largest, 1);
     }
   check_top_k(DTYPE_F32, 1, 100003, 50, 1, 3);
   check_top_k(DTYPE_F32, 2, 100003, 5000, 0, 3);

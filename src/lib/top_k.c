@@ -1,8 +1,10 @@
 // A line is walked once. What may be among the best k goes into a room for twice as many, in the line's order; when
 // that is full, its k best are found by their keys' digits, stay in their order, and the last of them turns away all
 // that does not come before it. So the time is linear in the line for every order of its elements, and only what is
-// left in the room at the end is sorted. A few best are kept in their order, each new one put in its place. A long line
-// alone is cut into parts for the threads, whose best are put together.
+// left in the room at the end is sorted. A few best are kept in their order, each new one put in its place; of a line
+// of some length the best of each of its residue classes are found first, in vectors: the k-th of these turns away
+// nearly all that is not among the best k. A long line alone is cut into parts for the threads, whose best are put
+// together.
 #include "lib/top_k.h"
 
 #include <stdatomic.h>
@@ -23,7 +25,9 @@ enum {
   VERY_FEW = 6,      // best of a line no longer than
   SHORT_LINE = 128,  // this are found without a branch
   GLANCE = 32,
-  TOGETHER = 512  // elements of lines that a thread takes at a time
+  CLASSES = 32,        // residue classes of a line, no fewer than FEW
+  CLASSED_LINE = 256,  // the shortest line that is worth a look at its classes
+  TOGETHER = 512       // elements of lines that a thread takes at a time
 };
 
 typedef struct choosing {
@@ -85,20 +89,50 @@ static inline __attribute__((always_inline)) uint64_t key_of_element(const choos
   return sort_key_of(&c->key, bits);
 }
 
+// Keys of 32 bits as vectors compare them, signed, without a branch.
+typedef struct vector_key {
+  uint32_t turns, top, flip;
+} vector_key;
+
+static inline __attribute__((always_inline)) vector_key vector_key_of(const sort_key *key) {
+  return (vector_key){key->is_float ? UINT32_MAX : 0, (uint32_t)key->top, (uint32_t)key->flip ^ 1u << 31};
+}
+
+static inline __attribute__((always_inline)) int32_t signed_key(vector_key v, uint32_t bits) {
+  return (int32_t)(bits ^ (((uint32_t)((int32_t)bits >> 31) & v.turns) | v.top) ^ v.flip);
+}
+
 // The first element of a glance among which some key is below `last`, or of less than a glance before the end. Most
 // keys are not: all of a glance are looked at without a branch, in vectors.
 static inline __attribute__((always_inline)) int64_t glance_over(const sort_key *key, const uint32_t *data, int64_t i,
                                                                  int64_t end, uint32_t last) {
-  const uint32_t turns = key->is_float ? UINT32_MAX : 0, top = (uint32_t)key->top, sign = 1u << 31;
-  const uint32_t flip = (uint32_t)key->flip ^ sign;  // vectors compare signed numbers
-  const int32_t limit = (int32_t)(last ^ sign);
+  const vector_key v = vector_key_of(key);
+  const int32_t limit = (int32_t)(last ^ 1u << 31);
   for (; i + GLANCE <= end; i += GLANCE) {
     int32_t found = 0;
-    for (int64_t k = i; k < i + GLANCE; k++)
-      found |= (int32_t)(data[k] ^ (((uint32_t)((int32_t)data[k] >> 31) & turns) | top) ^ flip) < limit;
+    for (int64_t k = i; k < i + GLANCE; k++) found |= signed_key(v, data[k]) < limit;
     if (found) break;
   }
   return i;
+}
+
+// A key that those of at least `k` of the elements do not exceed: the k-th of the least keys of all residue classes.
+static inline __attribute__((always_inline)) uint32_t bound_of(const sort_key *key, const uint32_t *data, int64_t size,
+                                                               int64_t k) {
+  const vector_key v = vector_key_of(key);
+  int32_t least[CLASSES], bound = INT32_MIN;
+  for (int c = 0; c < CLASSES; c++) least[c] = signed_key(v, data[c]);
+  for (int64_t i = CLASSES; i + CLASSES <= size; i += CLASSES)
+    for (int c = 0; c < CLASSES; c++) {
+      const int32_t found = signed_key(v, data[i + c]);
+      least[c] = found < least[c] ? found : least[c];
+    }
+  for (int c = 0; c < CLASSES; c++) {
+    int32_t before = 0;
+    for (int other = 0; other < CLASSES; other++) before += least[other] < least[c];
+    if (before < k && least[c] > bound) bound = least[c];
+  }
+  return (uint32_t)bound ^ 1u << 31;
 }
 
 #if defined(__x86_64__)
@@ -106,8 +140,14 @@ __attribute__((target("avx2"))) static int64_t glance_over_avx2(const sort_key *
                                                                 int64_t end, uint32_t last) {
   return glance_over(key, data, i, end, last);
 }
+
+__attribute__((target("avx2"))) static uint32_t bound_of_avx2(const sort_key *key, const uint32_t *data, int64_t size,
+                                                              int64_t k) {
+  return bound_of(key, data, size, k);
+}
 #else
 #define glance_over_avx2 glance_over
+#define bound_of_avx2 bound_of
 #endif
 
 // The first of elements i … end - 1 that comes before `last`, or `end`.
@@ -141,6 +181,16 @@ static inline __attribute__((always_inline)) int64_t choose_very_few(const choos
   return c->k;
 }
 
+// What the keys of the line's best k are all below, found without sorting; UINT64_MAX where that is not worth a look.
+static inline __attribute__((always_inline)) uint64_t limit_of(const choosing *c, int bytes, int64_t first,
+                                                               int64_t size) {
+  if (bytes != 4 || c->key.has_table || size < CLASSED_LINE) return UINT64_MAX;
+  const uint32_t *data = (const uint32_t *)c->call->operands[0].data + first;
+  const uint32_t bound =
+      cpu_level_has_avx2() ? bound_of_avx2(&c->key, data, size, c->k) : bound_of(&c->key, data, size, c->k);
+  return bound == UINT32_MAX ? UINT64_MAX : (uint64_t)bound + 1;
+}
+
 // The best k of the line of `size` elements that starts at element `first`, in their order. Returns how many.
 static inline __attribute__((always_inline)) int64_t choose_few(const choosing *c, int bytes, int64_t first,
                                                                 int64_t size, uint64_t *best) {
@@ -148,15 +198,17 @@ static inline __attribute__((always_inline)) int64_t choose_few(const choosing *
   if (c->k < 1) return 0;
   if (c->k == 1 && size <= SHORT_LINE) return choose_very_few(c, bytes, 1, first, size, best);
   if (c->k <= VERY_FEW && size <= SHORT_LINE) return choose_very_few(c, bytes, VERY_FEW, first, size, best);
+  uint64_t limit = limit_of(c, bytes, first, size);
   for (int64_t i = 0; i < size; i++) {
-    if (count == c->k) {
-      i = next_before(c, bytes, first + i, first + size, best[count - 1] >> 32) - first;
+    if (limit != UINT64_MAX) {
+      i = next_before(c, bytes, first + i, first + size, limit) - first;
       if (i == size) break;
     }
     const uint64_t item = key_of_element(c, bytes, first + i) << 32 | (uint64_t)i;
     int64_t position = count < c->k ? count++ : count - 1;
     for (; position > 0 && best[position - 1] > item; position--) best[position] = best[position - 1];
     best[position] = item;
+    if (count == c->k) limit = best[count - 1] >> 32;
   }
   return count;
 }
