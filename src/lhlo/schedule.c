@@ -14,6 +14,7 @@
 #include "fuse/tile_loops.h"
 #include "hlo/program_order.h"
 #include "kernel/in_place.h"
+#include "lhlo/donation.h"
 #include "lhlo/lhlo.h"
 #include "opt/effects.h"
 
@@ -39,6 +40,7 @@ typedef struct scheduled_instruction {
   VEC(int) updated;     // those that it writes over, after a copy if others have yet to read them
   VEC(int) updating;    // by those: which of its results lies there
   VEC(int) successors;  // once for each edge
+  VEC(int) behind;      // readers of what it writes over, which run before it
 } scheduled_instruction;
 
 typedef VEC(int) number_list;
@@ -172,6 +174,100 @@ static leaf_numbers add_results(scheduler *s, int number, const instruction *i) 
   return v;
 }
 
+// --- what writes over what others read
+
+// Whether the loop's body gives another value for element `k` of its state than it was given.
+static bool is_written(const instruction *loop, int k) {
+  const computation *body = loop->called[1];
+  const instruction *root = body->root, *x = root->opcode == HLO_TUPLE ? root->operands[k] : NULL;
+  const bool is_passed = x && x->opcode == HLO_GET_TUPLE_ELEMENT && x->operands[0] == body->parameters.data[0];
+  return !is_passed || x->attributes->index != k;
+}
+
+// Marks all that waits for the instruction, itself included.
+static void mark_waiting(const scheduler *s, int number, bool *waits) {
+  number_list work = {0};
+  waits[number] = true;
+  vec_push(s->arena, &work, number);
+  while (work.size > 0) {
+    const scheduled_instruction *x = &s->instructions[vec_pop(&work)];
+    for (int j = 0; j < x->successors.size; j++) {
+      const int next = x->successors.data[j];
+      if (!waits[next]) vec_push(s->arena, &work, next);
+      waits[next] = true;
+    }
+  }
+}
+
+static void put_behind_readers(scheduler *s, int number, int value) {
+  bool *waits = NULL;
+  scheduled_instruction *writer = &s->instructions[number];
+  for (int k = 0; k < s->count; k++) {
+    const scheduled_instruction *x = &s->instructions[k];
+    bool is_reader = false;
+    for (int j = 0; j < x->read.size && !is_reader; j++) is_reader = x->read.data[j] == value;
+    if (!is_reader || k == number) continue;
+    if (!waits) {
+      waits = arena_array(s->arena, bool, s->count);
+      mark_waiting(s, number, waits);
+    }
+    if (waits[k]) continue;
+    vec_push(s->arena, &s->instructions[k].successors, number);
+    vec_push(s->arena, &writer->behind, k);
+  }
+}
+
+static bool has_tile_loops(const scheduler *s) {
+  for (int k = 0; k < s->count; k++)
+    if (lies_where_operands_lie(s->instructions[k].instruction)) return true;
+  return false;
+}
+
+// The number of the instruction that gives the value; -1: none.
+static int giver_of(const scheduler *s, int value) {
+  for (int k = 0; k < s->count; k++) {
+    const scheduled_instruction *x = &s->instructions[k];
+    if (x->first_value <= value && value < x->first_value + x->value_count) return k;
+  }
+  return -1;
+}
+
+// Results that take a parameter's memory over run behind all others that read it.
+static heddle_status put_results_behind_readers(scheduler *s, const leaf_flow *flow, const computation *c) {
+  int *donated, leaf = 0;
+  const leaf_numbers *results = &flow->values[c->root->mark];
+  TRY(donation_find(s->arena, c->module, &donated));
+  for (int p = 0; p < c->parameters.size; p++) {
+    const leaf_numbers *given = &flow->values[c->parameters.data[p]->mark];
+    for (int e = 0; e < given->count; e++, leaf++) {
+      for (int r = 0; r < results->count; r++) {
+        const int giver = donated[r] == leaf ? giver_of(s, results->numbers[r]) : -1;
+        if (giver >= 0) put_behind_readers(s, giver, given->numbers[e]);
+      }
+    }
+  }
+  return status_ok();
+}
+
+// A loop over tiles that writes over an array runs behind all others that read it, so that nobody has to copy it. Where
+// such loops are, memory is short, and so does whatever else is written over what others read.
+static heddle_status put_writers_behind_readers(scheduler *s, leaf_flow *flow, const computation *c) {
+  if (!has_tile_loops(s) || !s->values.data) return status_ok();
+  for (int k = 0; k < s->count; k++) {
+    const instruction *i = s->instructions[k].instruction;
+    if (!lies_where_operands_lie(i)) continue;
+    const leaf_numbers state = leaf_flow_operands(flow, i, 0);
+    for (int e = 0; e < state.count && state.count == i->shape->tuple_size; e++)
+      if (s->values.data[state.numbers[e]].readers > 1 && is_written(i, e)) put_behind_readers(s, k, state.numbers[e]);
+  }
+  for (int k = 0; k < s->count; k++) {
+    const scheduled_instruction *x = &s->instructions[k];
+    for (int j = 0; j < x->updated.size; j++)
+      if (s->values.data[x->updated.data[j]].readers > 1) put_behind_readers(s, k, x->updated.data[j]);
+  }
+  return c == c->module->entry ? put_results_behind_readers(s, flow, c) : status_ok();
+}
+
 // Results of the root are read by nobody: they stay.
 static heddle_status analyse(scheduler *s, const instruction_list *in_text) {
   leaf_flow flow = {s->arena, arena_array(s->arena, leaf_numbers, in_text->size)};
@@ -194,6 +290,7 @@ static heddle_status analyse(scheduler *s, const instruction_list *in_text) {
     add_effect(s, k, &last_effect);
   }
   const instruction *root = in_text->data[0]->parent->root;
+  TRY(put_writers_behind_readers(s, &flow, root->parent));
   const leaf_numbers *kept = &flow.values[root->mark];
   s->root = (int)root->mark;
   for (int k = 0; k < kept->count && s->values.data; k++) s->values.data[kept->numbers[k]].readers = INT32_MAX / 2;
@@ -312,7 +409,11 @@ static int next_needed(const scheduler *s, descent *d) {
   if (d->next == 0) d->next = 1;
   int k = d->next++ - 1, controls = i->control_predecessors.size;
   if (k < controls) return (int)i->control_predecessors.data[k]->mark;
-  return k - controls < i->operand_count ? (int)i->operands[k - controls]->mark : -1;
+  k -= controls;
+  if (k < i->operand_count) return (int)i->operands[k]->mark;
+  k -= i->operand_count;
+  const scheduled_instruction *x = &s->instructions[d->number];
+  return k < x->behind.size ? x->behind.data[k] : -1;
 }
 
 static void descend_from(scheduler *s, int start, bool *entered, number_list *out) {
@@ -435,8 +536,10 @@ static order_cost cost_of(scheduler *s, const number_list *order) {
   return cost;
 }
 
+// But for what runs behind readers.
 static void order_of_text(scheduler *s, number_list *out) {
-  for (int k = 0; k < s->count; k++) vec_push(s->arena, out, k);
+  bool *entered = arena_array(s->arena, bool, s->count);
+  for (int k = 0; k < s->count; k++) descend_from(s, k, entered, out);
 }
 
 // Returns the most bytes live at a time in the best order.

@@ -1,4 +1,4 @@
-// Who reads the array is known from the data flow alone: what the loop waits for has run before it.
+// Who reads the array is known from the data flow alone: who does not wait for the loop can run before it.
 #include "supertile/tile_in_place.h"
 
 // What the externals are computed from, as far back as `from`.
@@ -10,6 +10,20 @@ static void find_ancestors(const tile_search *s, const tile_group *g, const inst
     if (tile_search_order(s, i) <= tile_search_order(s, from) || ptr_map_has(out, i)) continue;
     ptr_map_put(s->arena, out, i, i);
     for (int k = 0; k < i->operand_count; k++) vec_push(s->arena, &work, i->operands[k]);
+  }
+}
+
+// What needs the bottom, wherever it stands.
+static void find_descendants(const tile_search *s, const instruction *bottom, ptr_map *out) {
+  instruction_list work = {0};
+  vec_push(s->arena, &work, (instruction *)bottom);
+  for (int w = 0; w < work.size; w++) {
+    const instruction_list users = work.data[w]->users;
+    for (int u = 0; u < users.size; u++) {
+      if (ptr_map_has(out, users.data[u])) continue;
+      ptr_map_put(s->arena, out, users.data[u], users.data[u]);
+      vec_push(s->arena, &work, users.data[u]);
+    }
   }
 }
 
@@ -25,10 +39,14 @@ static bool is_read_outside(const tile_search *s, const ptr_map *gone, const ins
   return i == i->parent->root || i->control_predecessors.size > 0;
 }
 
+// Whether the instruction is done with what it reads when it has run: what no step stores is computed by its readers.
+static bool runs_apart(const tile_search *s, const instruction *i) {
+  return hlo_op_has(i->opcode, TRAIT_CONTROL) || plan_steps_of(s->steps, i);
+}
+
 // Whether nobody reads the array behind the loop: those whose steps give what the loop reads run before it.
 static bool is_last_read(const tile_search *s, const tile_group *g, const ptr_map *gone, const instruction *array) {
   ptr_map ancestors = {0};
-  if (!is_read_outside(s, gone, array)) return true;
   find_ancestors(s, g, array, &ancestors);
   for (int u = 0; u < array->users.size; u++) {
     const instruction *user = array->users.data[u];
@@ -36,6 +54,27 @@ static bool is_last_read(const tile_search *s, const tile_group *g, const ptr_ma
     if (!runs_before && !is_among(gone, s, user)) return false;
   }
   return array != array->parent->root && array->control_predecessors.size == 0;
+}
+
+// Whether nobody has to read the donated parameter behind the loop: whoever does not need what it writes can run before
+// it, and is made to (lhlo/schedule.c).
+static bool may_be_last_read(const tile_search *s, const tile_group *g, const ptr_map *gone, const instruction *array) {
+  ptr_map descendants = {0}, seen = {0};
+  instruction_list work = {0};
+  find_descendants(s, g->bottom, &descendants);
+  vec_push(s->arena, &work, (instruction *)array);
+  for (int w = 0; w < work.size; w++) {
+    const instruction *x = work.data[w];
+    if (x == x->parent->root || x->control_predecessors.size > 0) return false;
+    for (int u = 0; u < x->users.size; u++) {
+      instruction *user = x->users.data[u];
+      if (is_among(gone, s, user) || ptr_map_has(&seen, user)) continue;
+      if (ptr_map_has(&descendants, user)) return false;
+      ptr_map_put(s->arena, &seen, user, user);
+      if (!runs_apart(s, user)) vec_push(s->arena, &work, user);
+    }
+  }
+  return true;
 }
 
 // Whether each turn reads of the array what it then writes of the bottom, and nothing else.
@@ -60,6 +99,14 @@ static bool may_be_written(const tile_search *s, const instruction *i, const ins
   return i->opcode != HLO_CONSTANT && i->opcode != HLO_BITCAST && !is_name && plan_steps_is_temporary(s->steps, i);
 }
 
+// Whether the caller has given a parameter's memory for the result.
+static bool is_donated_to(const tile_search *s, const instruction *result) {
+  const instruction_list *all = &result->parent->parameters;
+  for (int k = 0; k < all->size; k++)
+    if (ptr_map_get(&s->donated, all->data[k]) == result) return true;
+  return false;
+}
+
 instruction *tile_in_place_find(tile_search *s, const tile_group *g) {
   const instruction *bottom = g->bottom;
   ptr_map gone = {0};
@@ -68,11 +115,15 @@ instruction *tile_in_place_find(tile_search *s, const tile_group *g) {
     instruction *i = g->members.data[k].instruction;
     if (i == bottom || !is_read_outside(s, &gone, i)) ptr_map_put(s->arena, &gone, i, s);
   }
+  const bool is_donated = is_donated_to(s, bottom);
   for (int k = 0; k < g->externals.size; k++) {
     instruction *x = g->externals.data[k];
+    if (is_donated && x->opcode != HLO_PARAMETER) continue;  // it would have to be copied behind the loop
     if (!shape_is_array(x->shape) || x->shape->dtype != bottom->shape->dtype) continue;
     if (!shape_same_dims(x->shape, bottom->shape) || !may_be_written(s, x, bottom)) continue;
-    if (is_read_where_written(s, g, x) && is_last_read(s, g, &gone, x)) return x;
+    if (!is_read_where_written(s, g, x)) continue;
+    if (!is_read_outside(s, &gone, x) || is_last_read(s, g, &gone, x)) return x;
+    if (is_donated && may_be_last_read(s, g, &gone, x)) return x;
   }
   return NULL;
 }
