@@ -9,6 +9,7 @@
 #include "lhlo/donation.h"
 #include "opt/pass.h"
 #include "opt/passes.h"
+#include "supertile/plan_cost.h"
 #include "supertile/pushed_slices.h"
 #include "supertile/refusal.h"
 #include "supertile/tile_choice.h"
@@ -37,14 +38,17 @@ static const char *const reach_names[] = {"near", "deep", "hard"};
 typedef struct tile_manner {
   double share;  // of the limit, that estimates are held to
   tile_reach reach;
+  bool is_nested;  // where no loop fits, one in whose turns another loop does
 } tile_manner;
 
 // In the order in which they are tried; those with more than all come last, for estimates that are too high.
-static const tile_manner attempts[] = {{1.0, REACH_NEAR},  {1.0, REACH_NEAR},  {1.0, REACH_NEAR},  {1.0, REACH_HARD},
-                                       {1.0, REACH_DEEP},  {1.0, REACH_NEAR},  {0.85, REACH_HARD}, {0.85, REACH_DEEP},
-                                       {0.85, REACH_NEAR}, {0.7, REACH_NEAR},  {0.7, REACH_DEEP},  {0.5, REACH_NEAR},
-                                       {0.35, REACH_NEAR}, {0.35, REACH_DEEP}, {0.2, REACH_NEAR},  {0.1, REACH_NEAR},
-                                       {1.15, REACH_NEAR}, {1.5, REACH_NEAR}};
+static const tile_manner attempts[] = {
+    {1.0, REACH_NEAR, false},  {1.0, REACH_NEAR, false},  {1.0, REACH_NEAR, false},  {1.0, REACH_HARD, false},
+    {1.0, REACH_DEEP, false},  {1.0, REACH_NEAR, true},   {1.0, REACH_NEAR, false},  {1.0, REACH_NEAR, true},
+    {0.85, REACH_HARD, false}, {0.85, REACH_DEEP, false}, {0.85, REACH_NEAR, false}, {1.0, REACH_HARD, true},
+    {0.85, REACH_NEAR, true},  {0.7, REACH_NEAR, false},  {0.7, REACH_NEAR, true},   {0.7, REACH_DEEP, false},
+    {0.5, REACH_NEAR, false},  {0.35, REACH_NEAR, false}, {0.35, REACH_DEEP, false}, {0.2, REACH_NEAR, false},
+    {0.1, REACH_NEAR, false},  {1.15, REACH_NEAR, false}, {1.15, REACH_NEAR, true},  {1.5, REACH_NEAR, false}};
 enum { ATTEMPTS = sizeof attempts / sizeof *attempts };
 
 // What the loop of a name took more than was estimated, at its worst step: over all earlier attempts, and in this one;
@@ -71,6 +75,9 @@ typedef struct supertiling {
   int64_t asked;         // regions, by all attempts
   int64_t most_asked;    // before the attempt at hand gives up
   bool is_given_up;      // something was not tried, because so much had been done
+  bool first_serves;     // the first attempt that fits is taken, whatever it costs
+  double natural_cost;   // of the program without a limit
+  double cost;           // of the plan of the last attempt, if that fits
 } supertiling;
 
 static void peaks_of(const lhlo_program *p, int64_t *out) {
@@ -103,6 +110,11 @@ static bool fits(const supertiling *t, const int64_t *peaks) {
 static bool step_fits(const supertiling *t, const plan_step *s) {
   return s->footprint_bytes <= t->peaks.limit[MEMORY_DRAM] && s->touched_bytes <= t->peaks.limit[MEMORY_L2];
 }
+
+// A plan that costs no more than so many times the natural one is taken as it is. Else, of the first attempts, the
+// cheapest one that fits is.
+static const double CHEAP = 1.25;
+enum { LOOKED_FURTHER = 10 };
 
 // --- one round
 
@@ -238,6 +250,27 @@ static bool is_free(const supertiling *t, const tile_search *s, const instructio
          !ptr_map_has(&t->done, i->parent) && !ptr_map_has(&t->done, i);
 }
 
+// The next stored value behind it becomes the bottom. False if there is none, or it is no more to be tiled.
+static bool go_behind(const supertiling *t, const tile_search *s, tile_try *x) {
+  x->bottom = next_stored(s, x->bottom);
+  x->step = x->bottom ? plan_steps_of(s->steps, x->bottom) : NULL;
+  return x->step && is_free(t, s, x->bottom);
+}
+
+// The outer of two loops, one in the other, at the step or behind it.
+static bool find_nested(supertiling *t, tile_search *s, double share, tile_try *out) {
+  tile_try next = *out;
+  s->with = out->bottom;
+  bool found = false;
+  for (int k = 0; k < MOST_BEHIND && !found && (k == 0 || go_behind(t, s, &next)); k++) {
+    const tile_budget budget = budget_of(t, share, next.bottom, next.step);
+    found = tile_choice_find_nested(s, next.bottom, &budget, &next.group);
+  }
+  s->with = NULL;
+  if (found) *out = next;
+  return found;
+}
+
 // A step whose operation cannot be made to fit alone may do so as a producer of what needs its result: what lives
 // beside it is then part of the loop, too.
 static bool find_group(supertiling *t, tile_search *s, double share, tile_try *out) {
@@ -245,9 +278,7 @@ static bool find_group(supertiling *t, tile_search *s, double share, tile_try *o
   bool found = try_bottom(t, s, share, with, out);
   tile_try next = *out;
   for (int k = 0; k < MOST_BEHIND && !(found && out->group.fits); k++) {
-    next.bottom = next_stored(s, next.bottom);
-    next.step = next.bottom ? plan_steps_of(s->steps, next.bottom) : NULL;
-    if (!next.step || !is_free(t, s, next.bottom)) break;
+    if (!go_behind(t, s, &next)) break;
     if (!try_bottom(t, s, share, with, &next) || (found && !next.group.fits)) continue;
     *out = next;
     found = true;
@@ -403,7 +434,15 @@ static heddle_status tile_step(supertiling *t, tile_search *s, const plan_step *
   tile_try x = {.bottom = step->bottom && step->bottom->parent ? tile_choice_bottom(step->bottom) : NULL, .step = step};
   if (!is_free(t, s, x.bottom)) return status_ok();
   const bool is_deep = how.reach == REACH_DEEP || (how.reach == REACH_HARD && ptr_map_has(&t->hard, step->bottom));
-  const bool is_found = !is_small(t, step) && (is_deep ? find_deep(t, s, how, &x) : find_group(t, s, how.share, &x));
+  const tile_try here = x;
+  bool is_found = !is_small(t, step) && (is_deep ? find_deep(t, s, how, &x) : find_group(t, s, how.share, &x));
+  if (how.is_nested && !is_deep && !is_small(t, step) && !(is_found && x.group.fits)) {
+    tile_try nested = here;
+    if (find_nested(t, s, how.share, &nested)) {
+      is_found = true;
+      x = nested;
+    }
+  }
   if (!is_found) return compute_again(t, s, x.bottom, how.share, changed);
   *changed = true;
   return make_loop(t, s, &x);
@@ -546,6 +585,7 @@ static heddle_status attempt(supertiling *t, module *m, tile_manner how, bool *f
     *fit = status_is_ok(s) && fits(t, peaks);
     if (*fit) {
       memcpy(t->peaks.predicted, peaks, sizeof peaks);
+      t->cost = plan_cost_find(plan);
     } else if (status_is_ok(s)) {
       note_refusal(t, m, plan, how, round);
       s = run_round(t, scratch, m, plan, how, &changed);
@@ -584,6 +624,7 @@ static heddle_status find_natural(supertiling *t, const module *m, bool *fit) {
   if (status_is_ok(s)) {
     peaks_of(plan, t->peaks.natural);
     peaks_of(plan, t->peaks.predicted);
+    t->natural_cost = plan_cost_find(plan);
     for (int k = 0; k < MEMORY_LEVELS; k++)
       t->peaks.limit[k] = memory_limit_bytes(&t->options->limit, k, t->peaks.natural[k]);
     *fit = fits(t, t->peaks.natural);
@@ -595,17 +636,45 @@ static heddle_status find_natural(supertiling *t, const module *m, bool *fit) {
 // Whether attempt `k` would do what an earlier one did. `known`: what each knew.
 static bool is_repeated(int k, const int *known) {
   for (int j = 0; j < k; j++)
-    if (attempts[j].share == attempts[k].share && attempts[j].reach == attempts[k].reach && known[j] == known[k])
+    if (attempts[j].share == attempts[k].share && attempts[j].reach == attempts[k].reach &&
+        attempts[j].is_nested == attempts[k].is_nested && known[j] == known[k])
       return true;
   return false;
 }
 
-// All attempts. The module is taken over if it fits.
-static heddle_status search(supertiling *t, module *m, bool *fit) {
+// The cheapest attempt that fits.
+typedef struct best_attempt {
+  arena *arena;
+  module *module;  // null: none fits so far
+  str tiled;
+  int64_t predicted[MEMORY_LEVELS];
+  double cost;
+} best_attempt;
+
+static void keep_if_best(supertiling *t, const module *m, best_attempt *best) {
+  log_print(2, "fits, at %.2f times the cost of the program without a limit", t->cost / t->natural_cost);
+  if (best->module && t->cost >= best->cost) return;
+  if (best->arena) arena_destroy(best->arena);
+  best->arena = arena_create();
+  best->module = module_clone(best->arena, m);
+  best->tiled = str_copy(best->arena, text_view(&t->tiled));
+  best->cost = t->cost;
+  memcpy(best->predicted, t->peaks.predicted, sizeof best->predicted);
+}
+
+// Whether another attempt may be cheaper than what was found, and there is time for it.
+static bool looks_further(const supertiling *t, const best_attempt *best, int tried) {
+  if (!best->module) return true;
+  const bool is_cheap = best->cost <= CHEAP * t->natural_cost;
+  return !t->first_serves && !is_cheap && tried < LOOKED_FURTHER && t->asked < ASKED_BY_ONE &&
+         t->planned < PLANNED_TO_LEARN;
+}
+
+// All attempts, in turn, each with what those before have learned.
+static heddle_status try_all(supertiling *t, const module *m, best_attempt *best) {
   int known[ATTEMPTS] = {0}, lessons = 0;
-  t->instructions = instructions_of(m);
   bool found[REACHES] = {true, true, true};
-  for (int k = 0; !*fit && k < ATTEMPTS; k++) {
+  for (int k = 0; k < ATTEMPTS && looks_further(t, best, k); k++) {
     if (gives_up(t, t->asked >= most_of(t, ASKED, ASKED_EACH) || t->planned >= most_of(t, PLANNED, PLANNED_EACH)))
       break;
     const tile_manner how = attempts[k];
@@ -614,13 +683,31 @@ static heddle_status search(supertiling *t, module *m, bool *fit) {
     if (is_repeated(k, known) || (!found[how.reach] && how.share <= 1)) continue;
     arena *a = arena_create();
     module *copy = module_clone(a, m);
+    bool fit;
     t->tiled.size = 0;
-    heddle_status s = attempt(t, copy, how, fit, &found[how.reach]);
-    if (status_is_ok(s) && *fit) adopt(m, copy);
+    heddle_status s = attempt(t, copy, how, &fit, &found[how.reach]);
+    if (status_is_ok(s) && fit) keep_if_best(t, copy, best);
     arena_destroy(a);
     TRY(s);
   }
   return status_ok();
+}
+
+// The module is taken over if it fits.
+static heddle_status search(supertiling *t, module *m, bool *fit) {
+  t->instructions = instructions_of(m);
+  if (*fit) return status_ok();
+  best_attempt best = {0};
+  heddle_status s = try_all(t, m, &best);
+  if (status_is_ok(s) && best.module) {
+    *fit = true;
+    t->tiled.size = 0;
+    text_append(&t->tiled, best.tiled);
+    memcpy(t->peaks.predicted, best.predicted, sizeof best.predicted);
+    adopt(m, best.module);
+  }
+  if (best.arena) arena_destroy(best.arena);
+  return s;
 }
 
 // --- what is needed at the least
@@ -634,7 +721,11 @@ typedef struct limit_question {
 
 static heddle_status ask_limit(void *argument, int64_t limit, bool *fit, bool *goes_on) {
   limit_question *q = argument;
-  supertiling t = {.options = q->of->options, .least = INT64_MAX, .arena = arena_create(), .peaks = q->of->peaks};
+  supertiling t = {.options = q->of->options,
+                   .least = INT64_MAX,
+                   .arena = arena_create(),
+                   .peaks = q->of->peaks,
+                   .first_serves = true};
   memcpy(t.peaks.limit, q->limits, sizeof q->limits);
   t.peaks.limit[q->level] = limit;
   *fit = fits(&t, t.peaks.natural);

@@ -13,6 +13,9 @@ enum { MOST_STORED = 1 << 20 };
 // Regions that may be asked for to choose one tiling.
 enum { MOST_ASKED_FOR_ONE = 600000 };
 
+// What the loop in the loop takes beside arrays: its turn, its condition, places.
+enum { LOOP_BYTES = 16 };
+
 // A result that takes less than this part of the limit may as well be there as a whole.
 enum { SMALL_PART = 32 };
 
@@ -63,6 +66,32 @@ static bool grow_apart(const probe *p, int64_t tile, tile_group *g) {
   if (grown) *g = tile_group_copy(lasting, g);
   arena_destroy(scratch);
   return grown;
+}
+
+// What a turn of a loop in the loop takes at the least if it has the same bottom, with what lives beside it: the tile
+// of the outer loop, whole, included. INT64_MAX: there is no such loop.
+static int64_t nested_bytes(const probe *p, const tile_group *outer) {
+  tile_search *s = p->search;
+  arena *lasting = s->arena;
+  int64_t least = INT64_MAX;
+  const tile_member *bottom = &outer->members.data[outer->outputs.data[0].member];
+  const int64_t beside = outer->needed_bytes - outer->operation_bytes + tile_estimate_bytes(bottom) + LOOP_BYTES;
+  for (int d = 0; d < tile_group_dims(p->bottom, s->exact) && s->maps->asked < s->most_asked; d++) {
+    if (d == p->dim || tile_group_dim_size(p->bottom, d) < 2) continue;
+    arena *scratch = arena_create();
+    tile_group g;
+    s->arena = s->maps->scratch = scratch;
+    s->inner = (tile_inner_cut){d, 1};
+    if (tile_group_grow(s, p->bottom, p->dim, outer->tile, p->most_stored, &g) && g.tile == outer->tile) {
+      tile_estimate_group(s, &g, 0);
+      least = int64_min(least, beside + g.operation_bytes);
+    }
+    s->inner = (tile_inner_cut){0};
+    s->arena = lasting;
+    s->maps->scratch = NULL;
+    arena_destroy(scratch);
+  }
+  return least;
 }
 
 static void bound(tile_search *s) { s->most_asked = int64_min(s->maps->asked + MOST_ASKED_FOR_ONE, s->most_in_all); }
@@ -172,6 +201,37 @@ static bool choose_dim(const probe *p, tile_group *best) {
   return true;
 }
 
+// The largest tile along the probe's dim with which a loop in the loop fits that cuts the same bottom along another
+// dim.
+static bool choose_nested_size(const probe *p, tile_group *out) {
+  const int64_t size = tile_group_dim_size(p->bottom, p->dim);
+  for (int64_t tile = (size + 1) / 2; tile > 0 && size > 1; tile /= 2) {
+    tile_group g;
+    try_tile(p, tile, &g);
+    if (g.members.size == 0 || nested_bytes(p, &g) > p->budget->needed) continue;
+    *out = g;
+    return true;
+  }
+  return false;
+}
+
+// Of two loops, one in the other, the outer one, where they fit together.
+static bool choose_nested(tile_search *s, instruction *bottom, const tile_budget *budget, tile_group *out) {
+  bool any = false;
+  probe p = {.search = s, .bottom = bottom, .budget = budget, .most_stored = MOST_STORED};
+  for (int manner = 0; manner < 2 && !any; manner++) {
+    s->may_carry = manner == 0;
+    for (p.dim = 0; p.dim < tile_group_dims(bottom, s->exact); p.dim++) {
+      tile_group g;
+      if (!choose_nested_size(&p, &g) || (any && cost_of(&g) >= cost_of(out) - 0.01)) continue;
+      *out = g;
+      any = true;
+    }
+  }
+  s->may_carry = false;
+  return any;
+}
+
 // The size of tile along the probe's dim that leaves least to a loop in the loop, or the largest that leaves room for
 // it.
 static void choose_outer_size(const probe *p, int64_t *least, tile_group *out) {
@@ -241,6 +301,18 @@ bool tile_choice_find(tile_search *s, instruction *bottom, const tile_budget *bu
   for (int repeats = 0; repeats < 2 && !found; repeats++) {
     s->may_repeat = repeats;
     found = choose_outer(s, bottom, budget, out);
+  }
+  s->may_repeat = false;
+  return found;
+}
+
+bool tile_choice_find_nested(tile_search *s, instruction *bottom, const tile_budget *budget, tile_group *out) {
+  bool found = false;
+  bound(s);
+  s->small_bytes = budget->needed / SMALL_PART;
+  for (int repeats = 0; repeats < 2 && !found; repeats++) {
+    s->may_repeat = repeats;
+    found = choose_nested(s, bottom, budget, out);
   }
   s->may_repeat = false;
   return found;

@@ -16,9 +16,13 @@ typedef struct tile_budget {
 instruction *tile_choice_bottom(instruction *i);
 
 // The cheapest tiling that fits: tiles are halved until the estimate fits and then grown by binary search; the most
-// producers are tried first, and as many join as repeat little work. Where none fits but
-// would with a loop in the loop, which reads other arrays in small parts, it is taken. False if there is none.
+// producers are tried first, and as many join as repeat little work. Where none fits but would with a loop in the loop,
+// which reads other arrays in small parts, it is taken. False if there is none.
 bool tile_choice_find(tile_search *s, instruction *bottom, const tile_budget *budget, tile_group *out);
+
+// The outer of two loops, one in the other, that cut the same operation along two of its dims and fit together. False
+// if there are none.
+bool tile_choice_find_nested(tile_search *s, instruction *bottom, const tile_budget *budget, tile_group *out);
 
 // A tiling that fits and computes `with` again among its producers, which is needed outside, too. False if there is
 // none.

@@ -19,6 +19,8 @@ static int64_t region_bytes(const instruction *i, const region *r) {
   return (region_elements(r) * bits + 7) / 8;
 }
 
+int64_t tile_estimate_bytes(const tile_member *m) { return region_bytes(m->instruction, &m->region); }
+
 // Operations of one element, roughly.
 static double element_work(const instruction *i) {
   if (i->opcode == HLO_DOT) {

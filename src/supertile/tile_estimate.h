@@ -12,4 +12,6 @@
 // loop runs and are none of its own.
 void tile_estimate_group(tile_search *s, tile_group *g, int64_t across);
 
+int64_t tile_estimate_bytes(const tile_member *m);  // of what there is of the member in a turn
+
 #endif

@@ -57,10 +57,18 @@ static void set_place(tile_group *g, region_dim place) {
   for (int k = 0; k < g->outputs.size; k++) g->outputs.data[k].summed = place;
 }
 
+// What the loop in the loop takes of the bottom: a tile in the middle, where no window hangs out.
+static region_dim inner_place(const tile_search *s, const tile_group *g) {
+  const int64_t tile = s->inner.tile, turns = tile_group_dim_size(g->bottom, s->inner.dim) / tile;
+  return (region_dim){turns / 2 * tile, 0, tile};
+}
+
 // Of an output that sums it is the whole.
-static region output_region(arena *a, const tile_output *o, region_dim place) {
-  region r = region_whole(a, tile_group_array(o->instruction));
+static region output_region(const tile_search *s, const tile_group *g, int number, region_dim place) {
+  const tile_output *o = &g->outputs.data[number];
+  region r = region_whole(s->arena, tile_group_array(o->instruction));
   if (!o->is_sum) r.dims[o->dim] = place;
+  if (number == 0 && s->inner.tile > 0 && s->inner.dim < r.rank) r.dims[s->inner.dim] = inner_place(s, g);
   return r;
 }
 
@@ -69,8 +77,12 @@ region_answer tile_group_operand(tile_search *s, const tile_group *g, const tile
   const instruction *i = m->instruction;
   const region_answer answer = region_of_operand(s->maps, i, &m->computed, turns, operand, in);
   const tile_output *o = tile_group_output(g, i);
-  const int cut = o && o->is_sum ? tile_sum_dim(i, operand, o->dim - tile_group_array(i)->rank) : -1;
+  const int rank = tile_group_array(i)->rank;
+  const int cut = o && o->is_sum ? tile_sum_dim(i, operand, o->dim - rank) : -1;
   if (answer == REGION_FOUND && cut >= 0) in->dims[cut] = o->summed;
+  const bool is_cut_again = i == g->bottom && s->inner.tile > 0 && s->inner.dim >= rank;
+  const int again = is_cut_again ? tile_sum_dim(i, operand, s->inner.dim - rank) : -1;
+  if (answer == REGION_FOUND && again >= 0) in->dims[again] = inner_place(s, g);
   return answer;
 }
 
@@ -220,7 +232,7 @@ static int *ask_for_outputs(growth *g, region_dim place) {
   int *numbers = arena_array(a, int, all->size);
   set_place(g->group, place);
   for (int k = 0; k < all->size; k++) {
-    const region r = output_region(a, &all->data[k], place);
+    const region r = output_region(g->search, g->group, k, place);
     numbers[k] = ask_for(g, all->data[k].instruction, &r);
   }
   return numbers;
@@ -309,7 +321,7 @@ static region_answer find_regions(tile_search *s, tile_group *g, region_dim plac
   set_place(g, place);
   for (int k = 0; k < g->outputs.size; k++) {
     const tile_output *o = &g->outputs.data[k];
-    g->members.data[o->member].region = output_region(s->arena, o, place);
+    g->members.data[o->member].region = output_region(s, g, k, place);
     is_known[o->member] = place.base >= 0;
   }
   for (int k = 0; k < g->members.size; k++) {

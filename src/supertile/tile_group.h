@@ -59,6 +59,13 @@ typedef struct tile_group {
   double repeated;          // all that work as a multiple of the untiled work
 } tile_group;
 
+// A cut of the bottom inside of a loop's turn, as a loop in the loop would make it: of `tile` elements along dim `dim`,
+// counted as tile_output does; 0: none.
+typedef struct tile_inner_cut {
+  int dim;
+  int64_t tile;
+} tile_inner_cut;
+
 // What a search over one computation shares.
 typedef struct tile_search {
   arena *arena;
@@ -68,6 +75,7 @@ typedef struct tile_search {
   bool may_repeat;           // what is needed outside, too, may be computed once more in the loop
   const instruction *with;   // a loop that does not compute it is none; null: any is
   tile_output_list further;  // what a loop has to leave behind beside its bottom
+  tile_inner_cut inner;      // groups are grown for a turn of a loop in the loop; such groups are only estimated
   int64_t small_bytes;       // producers whose results take less stay outside: it would not help to cut them
   int64_t most_asked;        // regions that may be asked for before all further tries fail
   int64_t most_in_all;       // and before those of all operations do
