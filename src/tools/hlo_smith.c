@@ -114,6 +114,7 @@ static const check checks[] = {
     {.name = "open", .is_exact = true, .is_open = true},
     {.name = "vulkan", .on = PLATFORM_VULKAN, .is_exact = true},
     {.name = "vulkan-default", .on = PLATFORM_VULKAN},
+    {.name = "vulkan-tiles", .on = PLATFORM_VULKAN, .is_exact = true, .codegen = CODEGEN_TILES},
 };
 
 static heddle_status find_check(const char *name, const check **out) {
@@ -124,7 +125,8 @@ static heddle_status find_check(const char *name, const check **out) {
   return status_error(
       HEDDLE_INVALID,
       "found --check=%s, wanted text, passes, proto, pbtxt, stablehlo, cpu, cpu-default, tiles, tiles-default, "
-      "limits, limits-default, simulator, simulator-default, simulator-tiles, open, vulkan or vulkan-default",
+      "limits, limits-default, simulator, simulator-default, simulator-tiles, open, vulkan, vulkan-default or "
+      "vulkan-tiles",
       name);
 }
 
@@ -470,7 +472,8 @@ int main(int argc, char **argv) {
       {"check", FLAG_TEXT, &f.check_name, "WAY",
        "text, passes, proto, pbtxt, stablehlo, cpu (--exact), cpu-default, tiles (--exact), tiles-default, "
        "limits (--exact), limits-default, simulator (--exact), simulator-default, simulator-tiles (--exact), vulkan "
-       "(--exact) or vulkan-default: compare results behind it; open: programs with open sizes, at several of them"},
+       "(--exact), vulkan-default or vulkan-tiles (--exact): compare results behind it; open: programs with open "
+       "sizes, at several of them"},
       {"mutants", FLAG_BOOL, &f.mutants, NULL,
        "measure how many modules with one mistake the CPU's comparison refuses"},
       {"default", FLAG_BOOL, &f.is_default, NULL, "with --mutants: by the bounds of cpu-default"},

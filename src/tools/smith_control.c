@@ -174,6 +174,16 @@ static computation *loop_body(smith *s, const loop_state *l) {
   return b.computation;
 }
 
+// Some of the time only the run knows how many turns there are, though no more than l->turns: it is a value of the
+// program that the counter begins with.
+static instruction *first_count(smith *s, const loop_state *l) {
+  const int64_t first = l->counts_down ? l->turns : 0;
+  if (!smith_chance(s, 40)) return builder_scalar_int(&s->b, l->counter, first);
+  instruction *among[] = {builder_scalar_int(&s->b, l->counter, 0), smith_scalar(s, l->counter),
+                          builder_scalar_int(&s->b, l->counter, l->turns)};
+  return builder_add(&s->b, HLO_CLAMP, among[0]->shape, 3, among);
+}
+
 instruction *smith_while(smith *s) {
   instruction *x = smith_any(s, CLASS_ARRAY);
   if (!x) return NULL;
@@ -187,7 +197,7 @@ instruction *smith_while(smith *s) {
     arrays[1] = builder_broadcast(&s->b, smith_like(s, x->shape->dtype, x), rows, x->shape->rank, kept);
     arrays[2] = builder_broadcast(&s->b, smith_scalar(s, x->shape->dtype), rows, 0, NULL);
   }
-  instruction *start = pack(&s->b, &l, builder_scalar_int(&s->b, l.counter, l.counts_down ? l.turns : 0), arrays);
+  instruction *start = pack(&s->b, &l, first_count(s, &l), arrays);
   instruction *loop = builder_add(&s->b, HLO_WHILE, l.shape, 1, &start);
   computation *called[] = {condition, body};
   instruction_set_called(loop, 2, called);

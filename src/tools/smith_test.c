@@ -157,7 +157,7 @@ static void test_everything_has_layouts(void **state) {
   (void)state;
   layout_counts n = {0};
   smith_options o = smith_defaults();
-  for (o.seed = 1; o.seed <= 40; o.seed++) {
+  for (o.seed = 1; o.seed <= 80; o.seed++) {
     arena *a = arena_create();
     count_layouts(make(a, &o), &n);
     arena_destroy(a);
