@@ -23,6 +23,8 @@
 
 #define LAUNCH "xla.launch"
 
+enum { MOST_THREADS = 1024 };  // of a workgroup that a region says, more than which no device has
+
 typedef struct deal {
   lower_context *context;
   MlirOperation function;
@@ -266,11 +268,25 @@ static void sort_operations(arena *a, MlirOperation function, ir_operations *loo
   if (!has_single) single->size = 0;
 }
 
+// 0 where there are none along a dim.
+static int64_t threads_of(const int64_t local[3]) {
+  int64_t count = 1;
+  for (int d = 0; d < 3; d++) count = int64_saturating_mul(count, int64_max(local[d], 0));
+  return count;
+}
+
+// What a region on buffers says of its workgroups counts where the planner has decided nothing.
 static heddle_status read_launch(deal *d, int64_t work) {
   const MlirAttribute launch = ir_get(d->function, LAUNCH);
+  int64_t local[3];
   if (mlirAttributeIsNull(launch)) {
     d->threads = d->context->options->target.grid.tile_threads;
     d->blocks = work;
+    if (workgroups_local_size(d->function, local)) d->threads = threads_of(local);
+    ir_unset(d->function, WORKGROUPS_LOCAL_SIZE);
+    if (d->threads < 1 || d->threads > MOST_THREADS)
+      return ir_refuse(d->function, HEDDLE_INVALID, "found a workgroup of %lld workitems, wanted 1 to %d",
+                       (long long)d->threads, MOST_THREADS);
   } else {
     d->threads = mlirDenseI64ArrayGetElement(launch, 0);
     d->blocks = mlirDenseI64ArrayGetElement(launch, 1) * mlirDenseI64ArrayGetElement(launch, 2);
@@ -320,13 +336,16 @@ static heddle_status deal_function(deal *d) {
   return status_ok();
 }
 
+// A region that asks who a workitem is is what one does.
+static bool was_dealt(arena *a, MlirOperation function) { return ir_collect(a, function, "gpu.thread_id").size > 0; }
+
 static heddle_status run(pass_context *context, void *unit) {
   lower_context *c = lower_context_of(context);
   const ir_operations functions = ir_collect(c->scratch, (MlirOperation){unit}, "func.func");
   for (int k = 0; k < functions.size; k++) {
     deal d = {.context = c, .function = functions.data[k]};
     if (mlirBlockIsNull(ir_body(d.function, 0))) continue;
-    TRY(deal_function(&d));
+    if (!was_dealt(c->scratch, d.function)) TRY(deal_function(&d));
     ir_unset(d.function, TILE_INDEPENDENT);
   }
   TRY(lower_upstream(context, unit, "lower-affine"));

@@ -39,7 +39,11 @@ extern const pass tile_on_buffers;
 extern const pass tile_promote;
 // What workitems do becomes loops.
 extern const pass tile_workitems;
+// Workitems and workgroups in several dims get one number each.
+extern const pass tile_number_workitems;
 
+// Whole arrays that workgroups' sums begin with are filled by these.
+extern const pass tile_fills;
 // What a workgroup sums up gets a buffer of its own.
 extern const pass tile_promote_sums;
 // A region becomes what one workitem does.

@@ -104,6 +104,18 @@ bool workgroups_grid_of(MlirOperation forall, workgroups_grid *out) {
   return is_known;
 }
 
+bool workgroups_local_size(MlirOperation function, int64_t out[3]) {
+  const MlirAttribute abi = ir_get(function, WORKGROUPS_LOCAL_SIZE);
+  if (mlirAttributeIsNull(abi) || !mlirAttributeIsADictionary(abi)) return false;
+  const MlirAttribute local = mlirDictionaryAttrGetElementByName(abi, mlirStringRefCreateFromCString("local_size"));
+  if (mlirAttributeIsNull(local) || !mlirAttributeIsADenseElements(local) || mlirElementsAttrGetNumElements(local) != 3)
+    return false;
+  const MlirType element = mlirShapedTypeGetElementType(mlirAttributeGetType(local));
+  if (!mlirTypeIsAInteger(element) || mlirIntegerTypeGetWidth(element) != 32) return false;
+  for (int d = 0; d < 3; d++) out[d] = mlirDenseElementsAttrGetInt32Value(local, d);
+  return true;
+}
+
 void workgroups_positions(ir_builder *b, const workgroups_grid *g, MlirValue number, MlirValue *out) {
   for (int k = g->rank - 1; k >= 0; k--) {
     MlirValue trips = ir_index(b, g->trips[k]);

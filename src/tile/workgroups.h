@@ -37,6 +37,11 @@ typedef struct workgroups_grid {
 
 // Of an scf.forall or scf.parallel; false if it is not known.
 bool workgroups_grid_of(MlirOperation loop, workgroups_grid *out);
+// How many workitems in x, y and z the function says that a workgroup has (`local_size` of its attribute
+// WORKGROUPS_LOCAL_SIZE); false if it does not say so.
+#define WORKGROUPS_LOCAL_SIZE "spv.entry_point_abi"
+bool workgroups_local_size(MlirOperation function, int64_t out[3]);
+
 // The loop's variables, from the workgroup's number in row-major order.
 void workgroups_positions(ir_builder *b, const workgroups_grid *g, MlirValue number, MlirValue *out);
 

@@ -7,10 +7,11 @@
 // refused.
 #include <mlir-c/BuiltinAttributes.h>
 
+#include "base/int64.h"
 #include "emit/ir_builder.h"
 #include "tile/passes.h"
+#include "tile/workgroups.h"
 
-#define LOCAL_SIZE "spv.entry_point_abi"
 #define COUNT "iree.workgroup_count"
 
 typedef enum kind { BLOCK_ID, THREAD_ID, BLOCK_DIM, GRID_DIM, KIND_COUNT } kind;
@@ -26,19 +27,13 @@ typedef struct workitems {
 } workitems;
 
 static heddle_status read_sizes(MlirOperation function, workitems *w) {
-  MlirAttribute abi = ir_get(function, LOCAL_SIZE), count = ir_get(function, COUNT), local = {NULL};
-  if (!mlirAttributeIsNull(abi) && mlirAttributeIsADictionary(abi))
-    local = mlirDictionaryAttrGetElementByName(abi, mlirStringRefCreateFromCString("local_size"));
-  if (mlirAttributeIsNull(local) || !mlirAttributeIsADenseElements(local) ||
-      mlirElementsAttrGetNumElements(local) != 3 ||
-      !mlirTypeIsAInteger(mlirShapedTypeGetElementType(mlirAttributeGetType(local))) ||
-      mlirIntegerTypeGetWidth(mlirShapedTypeGetElementType(mlirAttributeGetType(local))) != 32)
+  MlirAttribute count = ir_get(function, COUNT);
+  if (!workgroups_local_size(function, w->local))
     return ir_refuse(function, HEDDLE_UNIMPLEMENTED,
-                     "found workitems, wanted " LOCAL_SIZE " = {local_size = dense<[x, y, z]>}");
+                     "found workitems, wanted " WORKGROUPS_LOCAL_SIZE " = {local_size = dense<[x, y, z]>}");
   if (mlirAttributeIsNull(count) || !mlirAttributeIsADenseI64Array(count) || mlirDenseArrayGetNumElements(count) != 3)
     return ir_refuse(function, HEDDLE_UNIMPLEMENTED, "found workitems, wanted " COUNT " = array<i64: x, y, z>");
   for (int d = 0; d < 3; d++) {
-    w->local[d] = mlirDenseElementsAttrGetInt32Value(local, d);
     w->count[d] = mlirDenseI64ArrayGetElement(count, d);
     if (w->local[d] < 1 || w->count[d] < 0)
       return ir_refuse(function, HEDDLE_INVALID, "found a workgroup without workitems");
@@ -161,10 +156,69 @@ static heddle_status run(pass_context *context, void *unit) {
     if (asks) TRY(convert_workitems(c, function));
     const ir_operations barriers = ir_collect(c->scratch, function, "gpu.barrier");
     for (int k = 0; k < barriers.size; k++) ir_erase(barriers.data[k]);
-    ir_unset(function, LOCAL_SIZE);
+    ir_unset(function, WORKGROUPS_LOCAL_SIZE);
   }
   return status_ok();
 }
+
+// --- one number each
+
+// x runs fastest.
+static void number_dims(ir_builder *b, const char *op, const int64_t *sizes, MlirValue *out) {
+  MlirValue rest = ir_value_with(b, op, mlirIndexTypeGet(b->context), 0, NULL, 1,
+                                 (MlirNamedAttribute[]){ir_named_text(b->context, "dimension", "#gpu<dim x>")});
+  for (int d = 0; d < 3; d++) {
+    const MlirValue size = ir_index(b, sizes[d]);
+    out[d] = d < 2 ? ir_binary(b, "arith.remui", rest, size) : rest;
+    if (d < 2) rest = ir_binary(b, "arith.divui", rest, size);
+  }
+}
+
+static heddle_status number_workitems(lower_context *c, MlirOperation function, const ir_operations *all) {
+  workitems w = {0};
+  TRY(read_sizes(function, &w));
+  ir_builder b = ir_builder_before(mlirBlockGetFirstOperation(ir_body(function, 0)), c->scratch);
+  for (int d = 0; d < 3; d++) {
+    w.values[BLOCK_DIM][d] = ir_index(&b, w.local[d]);
+    w.values[GRID_DIM][d] = ir_index(&b, w.count[d]);
+  }
+  number_dims(&b, names[THREAD_ID], w.local, w.values[THREAD_ID]);
+  number_dims(&b, names[BLOCK_ID], w.count, w.values[BLOCK_ID]);
+  for (int k = 0; k < all->size; k++) {
+    const kind asked = kind_of(all->data[k]);
+    if (asked < KIND_COUNT) ir_replace(all->data[k], &w.values[asked][dimension(all->data[k])]);
+  }
+  int64_t launch[] = {1, 1, 1};
+  for (int d = 0; d < 3; d++) {
+    launch[0] = int64_saturating_mul(launch[0], w.local[d]);
+    launch[1] = int64_saturating_mul(launch[1], w.count[d]);
+  }
+  ir_set(function, "xla.launch", mlirDenseI64ArrayGet(c->context, 3, launch));
+  ir_unset(function, COUNT);
+  ir_unset(function, WORKGROUPS_LOCAL_SIZE);
+  return status_ok();
+}
+
+static heddle_status run_numbering(pass_context *context, void *unit) {
+  lower_context *c = lower_context_of(context);
+  const ir_operations functions = ir_collect(c->scratch, (MlirOperation){unit}, "func.func");
+  for (int f = 0; f < functions.size; f++) {
+    bool asks = false;
+    if (!mlirAttributeIsNull(ir_get(functions.data[f], "xla.launch"))) continue;  // it has one number
+    const ir_operations all = ir_collect(c->scratch, functions.data[f], NULL);
+    for (int k = 0; k < all.size; k++) asks |= kind_of(all.data[k]) < KIND_COUNT;
+    if (asks) TRY(number_workitems(c, functions.data[f], &all));
+  }
+  return status_ok();
+}
+
+const pass tile_number_workitems = {
+    .name = "iree-codegen-number-workitems",
+    .summary = "who a workitem is in several dims, from its number in the workgroup and that of this",
+    .order_reason = "before distribution, which knows one dim and leaves alone what was dealt out before",
+    .use = PASS_NEEDED,
+    .run = run_numbering,
+};
 
 const pass tile_workitems = {
     .name = "iree-codegen-workitems-to-loops",

@@ -10,20 +10,25 @@
 #include "lib/element.h"
 #include "link/link.h"
 #include "target/cpu.h"
+#include "target/vulkan.h"
 #include "tile/markers.h"
 #include "tile/passes.h"
 #include "tools/mlir_guard.h"
 #include "tools/mlir_spelling_2020.h"
+#include "tools/region_device.h"
 
 enum { TILES = 3, MOST_BINDINGS = 256, ALIGNMENT = 64 };  // TILES: among which the workgroups are dealt, if nobody says
 
 typedef struct region {
+  platform on;
   MlirOperation function;
   const char *name;
   int64_t tiles;
   int count;  // of bindings, in their order
   MlirOperation bindings[MOST_BINDINGS];
   void *memory[MOST_BINDINGS];
+  int64_t bytes[MOST_BINDINGS];
+  int64_t threads, blocks;  // of a grid
 } region;
 
 static heddle_status invalid(MlirContext context, const char *what) {
@@ -80,8 +85,9 @@ static heddle_status find_region(arena *a, MlirOperation module, region *r) {
   r->name = arena_strdup(a, name.data, name.size);
   MlirAttribute tiles = ir_get(r->function, "xla.tiles");
   r->tiles = mlirAttributeIsNull(tiles) ? TILES : mlirIntegerAttrGetValueInt(tiles);
-  ir_set(r->function, "xla.tiles",
-         mlirIntegerAttrGet(mlirIntegerTypeGet(mlirOperationGetContext(module), 64), r->tiles));
+  if (r->on != PLATFORM_VULKAN)
+    ir_set(r->function, "xla.tiles",
+           mlirIntegerAttrGet(mlirIntegerTypeGet(mlirOperationGetContext(module), 64), r->tiles));
   return find_bindings(a, module, r);
 }
 
@@ -158,6 +164,7 @@ static heddle_status give_memory(arena *a, MlirOperation module, region *r, cons
     if (writes && dtypes[l->shape->dtype].bits < 8)
       return status_error(HEDDLE_UNIMPLEMENTED, "found results of less than a byte");
     const size_t bytes = bytes_of(l);
+    r->bytes[k] = (int64_t)bytes;
     if (posix_memalign(&r->memory[k], ALIGNMENT, bytes > 0 ? bytes : 1) != 0)
       return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a binding");
     // Results begin with anything.
@@ -180,7 +187,7 @@ static void take_results(const region *r, const bool *writes, const literal_list
 
 // --- the kernel
 
-static heddle_status call(const region *r, const kernel_image *image) {
+static heddle_status call_here(const region *r, const kernel_image *image) {
   link_code *code;
   void *address = NULL;
   const str object = {image->data, image->size};
@@ -191,54 +198,102 @@ static heddle_status call(const region *r, const kernel_image *image) {
   return status_ok();
 }
 
-// Where the region stands on the road: it is on buffers, or its operations compute tiles, or it is at the beginning.
-static const pass *first_pass(arena *a, MlirOperation module, const pass *const *passes) {
-  const ir_operations all = ir_collect(a, module, NULL);
-  bool has_buffers = false, has_tiles = false;
-  for (int k = 0; k < all.size; k++) {
-    has_buffers |= ir_is(all.data[k], "iree.placeholder");
-    has_tiles |= markers_of(all.data[k]) >= MARKER_WORKGROUP;
-  }
-  return has_buffers ? &tile_verify_memory : has_tiles ? &tile_to_buffers : *passes;
+static heddle_status call(arena *a, const region *r, const bool *writes, const kernel_image *image) {
+  if (r->on != PLATFORM_VULKAN) return call_here(r, image);
+  const region_kernel k = {.name = r->name,
+                           .words = {image->data, image->size},
+                           .threads = r->threads,
+                           .blocks = r->blocks,
+                           .count = r->count,
+                           .bytes = r->bytes,
+                           .writes = writes,
+                           .memory = r->memory};
+  return region_device_run(a, &k);
 }
 
-static heddle_status compile(arena *a, lower_session *session, MlirOperation module, const region *r,
-                             kernel_image *out) {
-  const target_description machine = cpu_target_host(a, 1);
+// Where the region stands on the road: it is on buffers, or its operations compute tiles, or it is at the beginning.
+typedef struct region_stage {
+  bool has_buffers, has_tiles;
+} region_stage;
+
+static region_stage stage_of(arena *a, MlirOperation module) {
+  const ir_operations all = ir_collect(a, module, NULL);
+  region_stage stage = {false, false};
+  for (int k = 0; k < all.size; k++) {
+    stage.has_buffers |= ir_is(all.data[k], "iree.placeholder");
+    stage.has_tiles |= markers_of(all.data[k]) >= MARKER_WORKGROUP;
+  }
+  return stage;
+}
+
+static const pass *first_pass(region_stage at, const pass *const *passes) {
+  return at.has_buffers ? &tile_verify_memory : at.has_tiles ? &tile_to_buffers : *passes;
+}
+
+// Distribution says on what grid; the function that says it becomes another one behind that.
+static heddle_status lower_to_grid(lower_session *session, MlirOperation module, const lower_options *options,
+                                   const pass *const *passes, region *r) {
+  const pass *first[32] = {NULL};
+  int count = 0;
+  while (passes[count] != &tile_deal) {
+    first[count] = passes[count];
+    count++;
+  }
+  first[count] = passes[count];
+  TRY(lower_run_in(session, first, module, options, NULL));
+  const MlirAttribute launch = ir_get(r->function, "xla.launch");
+  if (mlirAttributeIsNull(launch)) return status_error(HEDDLE_INTERNAL, "the region was not dealt out");
+  r->threads = mlirDenseI64ArrayGetElement(launch, 0);
+  r->blocks = mlirDenseI64ArrayGetElement(launch, 1);
+  return lower_run_in(session, passes + count + 1, module, options, NULL);
+}
+
+static heddle_status compile(arena *a, lower_session *session, MlirOperation module, region *r, kernel_image *out) {
+  const bool is_here = r->on != PLATFORM_VULKAN;
+  const target_description machine = is_here ? cpu_target_host(a, 1) : *target_vulkan();
   const lower_options options = {.target = machine};
-  const pass *const *passes = tile_pipeline(&machine), *first = first_pass(a, module, passes);
+  const region_stage at = stage_of(a, module);
+  const pass *const *passes = tile_pipeline(&machine), *first = first_pass(at, passes);
   while (*passes != first) passes++;
-  TRY(lower_run_in(session, passes, module, &options, NULL));
   const code_options plain = {.entry = r->name};
+  if (!is_here) {
+    // One thread can do what a loop after the other says, workgroups cannot wait for each other.
+    if (at.has_buffers && !at.has_tiles)
+      TRY(lower_run_in(session, (const pass *[]){&tile_on_buffers, NULL}, module, &options, NULL));
+    TRY(lower_to_grid(session, module, &options, passes, r));
+    return vulkan_emit(a, module, &machine, &plain, out);
+  }
+  TRY(lower_run_in(session, passes, module, &options, NULL));
   return cpu_emit(a, module, &machine, &plain, out);
 }
 
-static heddle_status run_in(arena *a, lower_session *session, str source, const literal_list *inputs,
+static heddle_status run_in(arena *a, lower_session *session, str source, platform on, const literal_list *inputs,
                             const literal_list *outputs) {
   MlirModule module;
   TRY(parse(lower_session_context(session), source, &module));
   MlirOperation op = mlirModuleGetOperation(module);
-  region r = {0};
+  region r = {.on = on};
   bool writes[MOST_BINDINGS] = {false};
   kernel_image image;
   heddle_status s = find_region(a, op, &r);
   if (status_is_ok(s)) s = give_memory(a, op, &r, inputs, outputs);
   for (int k = 0; k < r.count; k++) writes[k] = is_written(r.bindings[k]);
   if (status_is_ok(s)) s = compile(a, session, op, &r, &image);
-  if (status_is_ok(s)) s = call(&r, &image);
+  if (status_is_ok(s)) s = call(a, &r, writes, &image);
   if (status_is_ok(s)) take_results(&r, writes, outputs);
   for (int k = 0; k < r.count; k++) free(r.memory[k]);
   mlirModuleDestroy(module);
   return s;
 }
 
-heddle_status region_run(arena *a, str source, const argument_list *arguments, const shape *result, literal **out) {
+heddle_status region_run(arena *a, str source, platform on, const argument_list *arguments, const shape *result,
+                         literal **out) {
   literal_list inputs = {0}, outputs = {0};
   for (int k = 0; k < arguments->count; k++) execute_leaves(a, arguments->values[k], &inputs);
   TRY(literal_create(a, result, out));
   execute_leaves(a, *out, &outputs);
   lower_session *session = lower_session_take();
-  const heddle_status s = run_in(a, session, source, &inputs, &outputs);
+  const heddle_status s = run_in(a, session, source, on, &inputs, &outputs);
   lower_session_give(session, status_is_ok(s));
   return status_context(s, "in the region");
 }

@@ -26,7 +26,8 @@ typedef struct correctness_flags {
   flag_list inputs, outputs;
   double abs_error, rel_error;  // negative: what the module's types allow
   int threads, v;
-  const char *codegen_name, *region;
+  const char *codegen_name, *region, *platform;
+  platform on;
   target_codegen codegen;
   bool exact, keep_fusions;
   debug_options debug;
@@ -34,11 +35,11 @@ typedef struct correctness_flags {
 
 // --- results
 
-static heddle_status run_region(arena *a, const module *m, const char *path, const argument_list *arguments,
+static heddle_status run_region(arena *a, const module *m, const correctness_flags *f, const argument_list *arguments,
                                 literal **out) {
   str source;
-  TRY(file_read(a, path, &source));
-  return region_run(a, source, arguments, m->entry->root->shape, out);
+  TRY(file_read(a, f->region, &source));
+  return region_run(a, source, f->on, arguments, m->entry->root->shape, out);
 }
 
 static heddle_status check_results(arena *a, const module *m, const correctness_flags *f,
@@ -47,8 +48,8 @@ static heddle_status check_results(arena *a, const module *m, const correctness_
   literal *actual, *expected;
   TRY(fake_arguments(a, m, SEED, false, &arguments));
   TRY(execute_module(a, m, PLATFORM_INTERPRETER, options, &arguments, &expected));
-  if (f->region) TRY(run_region(a, m, f->region, &arguments, &actual));
-  else TRY(execute_module(a, m, PLATFORM_CPU, options, &arguments, &actual));
+  if (f->region) TRY(run_region(a, m, f, &arguments, &actual));
+  else TRY(execute_module(a, m, f->on, options, &arguments, &actual));
   default_bounds bounds = default_bounds_for(m, f32_bound);
   if (f->rel_error >= 0) bounds.relative = f->rel_error;
   if (f->abs_error >= 0) bounds.absolute = f->abs_error;
@@ -299,11 +300,14 @@ static heddle_status run_file(arena *a, const char *path, void *argument) {
 static heddle_status check_flags(void *argument) {
   correctness_flags *f = argument;
   TRY(codegen_flag_take(f->codegen_name, &f->codegen));
+  TRY(platform_from_name("platform", f->platform, &f->on));
+  if (f->on != PLATFORM_CPU && f->on != PLATFORM_VULKAN)
+    return status_error(HEDDLE_INVALID, "--platform: found %s, wanted CPU or Vulkan", f->platform);
   return hlo_dump_check(&f->debug);
 }
 
 int main(int argc, char **argv) {
-  correctness_flags f = {.abs_error = -1, .rel_error = -1, .debug = DEBUG_OPTIONS_DEFAULT};
+  correctness_flags f = {.abs_error = -1, .rel_error = -1, .platform = "CPU", .debug = DEBUG_OPTIONS_DEFAULT};
   const flag flags[] = {
       {"abs_error_bound", FLAG_DOUBLE, &f.abs_error, "A",
        "absolute error allowed (1e-4; more for narrow types and long sums)"},
@@ -316,6 +320,7 @@ int main(int argc, char **argv) {
       {"keep_fusions", FLAG_BOOL, &f.keep_fusions, NULL, KEEP_FUSIONS_HELP},
       {"region", FLAG_TEXT, &f.region, "FILE",
        "what runs in the module's place: the text of a dispatch region, at any stage of --until of hlo-opt"},
+      {"platform", FLAG_TEXT, &f.platform, "CPU|Vulkan", "where the module or the region runs (CPU)"},
       {"threads", FLAG_THREADS, &f.threads, "N", "threads to run on (all cores)"},
       CODEGEN_FLAG(f.codegen_name),
       DEBUG_OPTIONS_FILE(f.debug),

@@ -1,6 +1,7 @@
 // RUN: emitters_opt %s | FileCheck %s
 // RUN: emitters_opt %s -iree-codegen-workitems-to-loops | FileCheck %s --check-prefix=LOOPS
 // RUN: test_correctness %S/inputs/document_dot.hlo --region=%s | FileCheck %s --check-prefix=RAN
+// RUN: emitters_opt %s --target=vulkan -iree-codegen-number-workitems | FileCheck %s --check-prefix=NUMBERED
 // The ninth snippet of document 003: what one workitem does of a tiled product. What it leaves out is filled in (the
 // sums begin with zero, the tiles' sizes), operands of its last lines that are of other types are those that were
 // loaded and computed right before, and the function says how many workgroups there are, as whoever starts them would know. On the CPU all
@@ -69,5 +70,13 @@ hal.interface @legacy_io attributes {sym_visibility = "private"} {
 // LOOPS-COUNT-3: scf.for
 // LOOPS:         memref.store
 // LOOPS-NOT:   gpu.
+
+// NUMBERED:      xla.launch = array<i64: 64, 8, 1>
+// NUMBERED:      %[[T:.*]] = gpu.thread_id  x
+// NUMBERED:      arith.remui %[[T]], %c8
+// NUMBERED:      arith.divui %[[T]], %c8
+// NUMBERED:      %[[B:.*]] = gpu.block_id  x
+// NUMBERED:      arith.remui %[[B]], %c2
+// NUMBERED-NOT:  {{gpu.*}} y
 
 // RAN: results agree

@@ -2,6 +2,12 @@
 // RUN: emitters_opt %s -iree-codegen-verify-memory | FileCheck %s --check-prefix=MEMORY
 // RUN: emitters_opt %s -iree-codegen-verify-memory -iree-codegen-workitems-to-loops -iree-codegen-distribute-to-tiles -iree-codegen-lower-to-loops | FileCheck %s --check-prefix=LOOPS
 // RUN: test_correctness %S/inputs/document_dot.hlo --region=%s | FileCheck %s --check-prefix=RAN
+// RUN: emitters_opt %s --target=vulkan -iree-codegen-verify-memory -iree-codegen-fill-by-workgroup | FileCheck %s --check-prefix=FILLED
+// RUN: emitters_opt %s --target=vulkan -iree-codegen-verify-memory -iree-codegen-fill-by-workgroup -iree-codegen-promote-sums -iree-codegen-distribute-to-workitems | FileCheck %s --check-prefix=DEALT
+// RUN: sed 's/subview %2\[%arg0, %arg1\] \[8, 8\]/subview %2[%arg1, %arg1] [8, 8]/' %s > %t.other
+// RUN: not emitters_opt %t.other --target=vulkan -iree-codegen-fill-by-workgroup -iree-codegen-distribute-to-workitems 2>&1 | FileCheck %s --check-prefix=WAIT
+// RUN: sed 's/to (%c32, %c16) step/to (%c24, %c16) step/' %s > %t.part
+// RUN: not emitters_opt %t.part --target=vulkan -iree-codegen-fill-by-workgroup -iree-codegen-distribute-to-workitems 2>&1 | FileCheck %s --check-prefix=WAIT
 // The eighth snippet of document 003 with what it leaves out between its operations, and the fill that it does not
 // show: both operands of a tile's product are copied to the workgroup's memory. It goes on to loops of the CPU, where
 // one thread runs a workgroup.
@@ -77,5 +83,28 @@ hal.interface @legacy_io attributes {sym_visibility = "private"} {
 // LOOPS-NOT:     barrier
 // LOOPS-NOT:     linalg.
 // LOOPS:         memref.store
+
+// On a grid each workgroup fills its own tile, as none can wait for the others.
+// FILLED-NOT:  linalg.fill
+// FILLED:      scf.parallel (%[[I:.*]], %[[J:.*]]) =
+// FILLED-NEXT:   %[[TILE:.*]] = memref.subview %{{.*}}[%[[I]], %[[J]]] [8, 8] [1, 1]
+// FILLED-NEXT:   linalg.fill {__internal_linalg_transform__ = "workgroup"} ins(%{{.*}}) outs(%[[TILE]]
+// FILLED:        scf.for
+// FILLED:          linalg.matmul {{.*}} outs(%[[TILE]]
+
+// DEALT:       xla.launch = array<i64: 64, 8, 1>
+// DEALT:       %[[SUM:.*]] = memref.alloca() : memref<1x1xf32, 5>
+// DEALT:       memref.store %{{.*}}, %[[SUM]]
+// DEALT:       scf.for
+// DEALT:         memref.store %{{.*}} : memref<8x4xf32, 3>
+// DEALT:         gpu.barrier
+// DEALT:         memref.store %{{.*}} : memref<4x8xf32, 3>
+// DEALT:         gpu.barrier
+// DEALT:         memref.store %{{.*}}, %[[SUM]]
+// DEALT:         gpu.barrier
+// DEALT:       memref.store %{{.*}} : memref<8x8xf32, strided<[16, 1], offset: ?>>
+
+// Tiles that several workgroups have, or that are not all there is, are not filled so.
+// WAIT: found loops over workgroups that have to wait for each other
 
 // RAN: results agree
