@@ -2,15 +2,15 @@
 // around it. A process that does what lines on standard input say, as bench_kernel does.
 //
 //   peer_library openblas|onednn product f32|bf16|s8 BATCH M N K
-//   peer_library openblas|onednn convolution|planar f32 N H W C O WINDOW STRIDE GROUPS
+//   peer_library onednn last|first constant|parameter f32|bf16 N H W C O WINDOW_H WINDOW_W STRIDE DILATION GROUPS
 //
 //   compile      descriptions, primitive, weights in the form that the library wants:  compile SECONDS
 //   run N        best of N runs:                                                       run SECONDS cpu=SECONDS
 //
 // The first line that it prints is `ready`, or `none` where the library has no such operation, or only one that it
-// calls a reference. Products give f32 (of integers s32), from row-major arrays. Images lie as [N, H, W, C], planar
-// ones as [N, C, H, W], and a convolution's result is as large as its input, divided by the stride. Threads:
-// OMP_NUM_THREADS.
+// calls a reference. Products give f32 (of integers s32), from row-major arrays, and have their right sides packed
+// beforehand. A convolution's features come last, [N, H, W, C], or first, [N, C, H, W]; behind `ready` stand oneDNN's
+// implementation and what is reordered in every run (bench/peer_convolution.h). Threads: OMP_NUM_THREADS.
 #include <cblas.h>
 #include <dnnl.h>
 #include <stdbool.h>
@@ -20,132 +20,71 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "peer_array.h"
+#include "peer_convolution.h"
 
-enum { PRODUCT_SIZES = 4, CONVOLUTION_SIZES = 8, ALIGNMENT = 64 };
-
-// One array of the operation, as oneDNN describes it.
-typedef struct array {
-  dnnl_memory_desc_t desc;
-  dnnl_memory_t memory;
-  void *data;
-} array;
+enum { PRODUCT_SIZES = 4, CONVOLUTION_SIZES = 10 };
 
 typedef struct peer {
-  bool is_openblas, is_product, is_planar;
+  bool is_openblas, is_product;
   dnnl_data_type_t type;
   int64_t sizes[CONVOLUTION_SIZES];
+  peer_convolution_form form;
+  peer_convolution *convolution;
   dnnl_engine_t engine;
   dnnl_stream_t stream;
   dnnl_primitive_desc_t desc;
   dnnl_primitive_t primitive;
-  array source, given, weights, result;  // `given` are the weights as they lie
+  peer_array source, given, weights, result;  // `given` is the right side as it lies
 } peer;
-
-static bool ok(dnnl_status_t s) { return s == dnnl_success; }
 
 static dnnl_data_type_t result_type(const peer *p) { return p->type == dnnl_s8 ? dnnl_s32 : dnnl_f32; }
 
-// --- arrays
-
-// Small numbers, none of them zero or subnormal.
-static void fill(void *data, dnnl_data_type_t type, size_t bytes) {
-  static const uint16_t bf16[] = {0x3f80, 0xbf00, 0x3e80, 0x3fc0};
-  static const float f32[] = {1, -0.5F, 0.25F, 1.5F};
-  static const int8_t s8[] = {1, -2, 3, 4};
-  for (size_t k = 0; type == dnnl_f32 && k < bytes / sizeof *f32; k++) ((float *)data)[k] = f32[k * 7 / 3 % 4];
-  for (size_t k = 0; type == dnnl_bf16 && k < bytes / sizeof *bf16; k++) ((uint16_t *)data)[k] = bf16[k * 7 / 3 % 4];
-  for (size_t k = 0; type == dnnl_s8 && k < bytes; k++) ((int8_t *)data)[k] = s8[k * 7 / 3 % 4];
-}
-
-static bool make(const peer *p, array *a, dnnl_data_type_t type) {
-  const size_t bytes = dnnl_memory_desc_get_size(&a->desc);
-  a->data = aligned_alloc(ALIGNMENT, (bytes / ALIGNMENT + 1) * ALIGNMENT);
-  if (!a->data) return false;
-  fill(a->data, type, bytes);
-  return ok(dnnl_memory_create(&a->memory, &a->desc, p->engine, a->data));
-}
-
 // --- the operation in oneDNN's words
-
-static bool is_reference(const peer *p) {
-  const char *name = NULL;
-  const bool found = ok(dnnl_primitive_desc_query(p->desc, dnnl_query_impl_info_str, 0, (void *)&name));
-  return !found || !name || strncmp(name, "ref", 3) == 0;
-}
 
 static bool describe_product(peer *p) {
   const int64_t *s = p->sizes;
   const dnnl_dims_t left = {s[0], s[1], s[3]}, right = {s[0], s[3], s[2]}, out = {s[0], s[1], s[2]};
   dnnl_memory_desc_t any;
   dnnl_matmul_desc_t d;
-  return ok(dnnl_memory_desc_init_by_tag(&p->source.desc, 3, left, p->type, dnnl_abc)) &&
-         ok(dnnl_memory_desc_init_by_tag(&p->given.desc, 3, right, p->type, dnnl_abc)) &&
-         ok(dnnl_memory_desc_init_by_tag(&any, 3, right, p->type, dnnl_format_tag_any)) &&
-         ok(dnnl_memory_desc_init_by_tag(&p->result.desc, 3, out, result_type(p), dnnl_abc)) &&
-         ok(dnnl_matmul_desc_init(&d, &p->source.desc, &any, NULL, &p->result.desc)) &&
-         ok(dnnl_primitive_desc_create(&p->desc, &d, NULL, p->engine, NULL));
-}
-
-static bool describe_convolution(peer *p) {
-  const int64_t *s = p->sizes, c = s[3], o = s[4], window = s[5], stride = s[6], groups = s[7];
-  const int64_t out_h = (s[1] + stride - 1) / stride, out_w = (s[2] + stride - 1) / stride;
-  const int64_t all_h = (out_h - 1) * stride + window - s[1], all_w = (out_w - 1) * stride + window - s[2];
-  const int64_t more_h = all_h > 0 ? all_h : 0, more_w = all_w > 0 ? all_w : 0;
-  const dnnl_dims_t image = {s[0], c, s[1], s[2]}, out = {s[0], o, out_h, out_w}, strides = {stride, stride};
-  const dnnl_dims_t low = {more_h / 2, more_w / 2}, high = {all_h - more_h / 2, all_w - more_w / 2};
-  const dnnl_dims_t weights = {groups, o / groups, c / groups, window, window};
-  // [H, W, in of a group, out], or planar [out, in of a group, H, W]
-  const int64_t area = window * window, inputs = c / groups;
-  const dnnl_dims_t minor_out = {o / groups, 1, o, window * inputs * o, inputs * o},
-                    minor_w = {o / groups * inputs * area, inputs * area, area, window, 1};
-  const int64_t *lie = p->is_planar ? minor_w : minor_out;
-  const dnnl_format_tag_t layout = p->is_planar ? dnnl_nchw : dnnl_nhwc;
-  const int first = groups > 1 ? 0 : 1;
-  dnnl_memory_desc_t any;
-  dnnl_convolution_desc_t d;
-  return ok(dnnl_memory_desc_init_by_tag(&p->source.desc, 4, image, p->type, layout)) &&
-         ok(dnnl_memory_desc_init_by_strides(&p->given.desc, 5 - first, weights + first, p->type, lie + first)) &&
-         ok(dnnl_memory_desc_init_by_tag(&any, 5 - first, weights + first, p->type, dnnl_format_tag_any)) &&
-         ok(dnnl_memory_desc_init_by_tag(&p->result.desc, 4, out, result_type(p), layout)) &&
-         ok(dnnl_convolution_forward_desc_init(&d, dnnl_forward_inference, dnnl_convolution_direct, &p->source.desc,
-                                               &any, NULL, &p->result.desc, strides, low, high)) &&
-         ok(dnnl_primitive_desc_create(&p->desc, &d, NULL, p->engine, NULL));
+  return peer_ok(dnnl_memory_desc_init_by_tag(&p->source.desc, 3, left, p->type, dnnl_abc)) &&
+         peer_ok(dnnl_memory_desc_init_by_tag(&p->given.desc, 3, right, p->type, dnnl_abc)) &&
+         peer_ok(dnnl_memory_desc_init_by_tag(&any, 3, right, p->type, dnnl_format_tag_any)) &&
+         peer_ok(dnnl_memory_desc_init_by_tag(&p->result.desc, 3, out, result_type(p), dnnl_abc)) &&
+         peer_ok(dnnl_matmul_desc_init(&d, &p->source.desc, &any, NULL, &p->result.desc)) &&
+         peer_ok(dnnl_primitive_desc_create(&p->desc, &d, NULL, p->engine, NULL));
 }
 
 // Makes the arrays, too: what stays the same from one compilation to the next.
 static bool prepare(peer *p) {
-  if (!ok(dnnl_engine_create(&p->engine, dnnl_cpu, 0)) ||
-      !ok(dnnl_stream_create(&p->stream, p->engine, dnnl_stream_default_flags)))
+  if (!peer_ok(dnnl_engine_create(&p->engine, dnnl_cpu, 0)) ||
+      !peer_ok(dnnl_stream_create(&p->stream, p->engine, dnnl_stream_default_flags)))
     return false;
-  const bool is_described = p->is_product ? describe_product(p) : describe_convolution(p);
-  if (p->is_openblas) {
-    if (!p->is_product || p->type != dnnl_f32) return false;
-  } else if (!is_described || is_reference(p)) {
-    return false;
+  if (!p->is_product) {
+    p->convolution = p->is_openblas ? NULL : peer_convolution_make(p->engine, p->stream, &p->form);
+    return p->convolution;
   }
+  const bool is_described = describe_product(p);
+  if (p->is_openblas ? p->type != dnnl_f32 : !is_described || !peer_is_fast(p->desc)) return false;
   p->weights.desc = p->is_openblas ? p->given.desc : *dnnl_primitive_desc_query_md(p->desc, dnnl_query_weights_md, 0);
-  return make(p, &p->source, p->type) && make(p, &p->given, p->type) && make(p, &p->weights, p->type) &&
-         make(p, &p->result, result_type(p));
+  return peer_array_make(p->engine, &p->source) && peer_array_make(p->engine, &p->given) &&
+         peer_array_make(p->engine, &p->weights) && peer_array_make(p->engine, &p->result);
 }
 
 // --- lines
 
 static bool pack(peer *p) {
-  const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_FROM, p->given.memory}, {DNNL_ARG_TO, p->weights.memory}};
-  dnnl_primitive_desc_t desc = NULL;
-  dnnl_primitive_t reorder = NULL;
-  const bool all =
-      ok(dnnl_reorder_primitive_desc_create(&desc, &p->given.desc, p->engine, &p->weights.desc, p->engine, NULL)) &&
-      ok(dnnl_primitive_create(&reorder, desc)) && ok(dnnl_primitive_execute(reorder, p->stream, 2, arguments)) &&
-      ok(dnnl_stream_wait(p->stream));
-  return (!reorder || ok(dnnl_primitive_destroy(reorder))) && (!desc || ok(dnnl_primitive_desc_destroy(desc))) && all;
+  peer_reorder r;
+  const bool all = peer_reorder_make(p->engine, &p->given, &p->weights, &r) && peer_reorder_run(&r, p->stream) &&
+                   peer_ok(dnnl_stream_wait(p->stream));
+  return (!r.primitive || peer_ok(dnnl_primitive_destroy(r.primitive))) && all;
 }
 
 static bool compile(peer *p) {
   const double start = log_seconds();
-  if (!p->is_openblas) {
-    if (p->primitive && !ok(dnnl_primitive_destroy(p->primitive))) return false;
-    if (!ok(dnnl_primitive_create(&p->primitive, p->desc)) || !pack(p)) return false;
+  if (p->is_product && !p->is_openblas) {
+    if (p->primitive && !peer_ok(dnnl_primitive_destroy(p->primitive))) return false;
+    if (!peer_ok(dnnl_primitive_create(&p->primitive, p->desc)) || !pack(p)) return false;
   }
   printf("compile %.9f\n", log_seconds() - start);
   return true;
@@ -160,13 +99,14 @@ static void multiply(const peer *p) {
 }
 
 static bool execute(peer *p) {
+  if (p->convolution) return peer_convolution_run(p->convolution);
   if (p->is_openblas) {
     multiply(p);
     return true;
   }
   const dnnl_exec_arg_t arguments[] = {
       {DNNL_ARG_SRC, p->source.memory}, {DNNL_ARG_WEIGHTS, p->weights.memory}, {DNNL_ARG_DST, p->result.memory}};
-  return ok(dnnl_primitive_execute(p->primitive, p->stream, 3, arguments)) && ok(dnnl_stream_wait(p->stream));
+  return peer_ok(dnnl_primitive_execute(p->primitive, p->stream, 3, arguments)) && peer_ok(dnnl_stream_wait(p->stream));
 }
 
 static bool measure(peer *p, int runs) {
@@ -198,20 +138,47 @@ static bool read_type(const char *name, dnnl_data_type_t *out) {
   return false;
 }
 
-static bool read_arguments(peer *p, int count, char **words) {
-  if (count < 4 || !read_type(words[3], &p->type)) return false;
-  p->is_openblas = strcmp(words[1], "openblas") == 0;
-  p->is_product = strcmp(words[2], "product") == 0;
-  p->is_planar = strcmp(words[2], "planar") == 0;
-  if (!p->is_openblas && strcmp(words[1], "onednn") != 0) return false;
-  if (!p->is_product && !p->is_planar && strcmp(words[2], "convolution") != 0) return false;
-  if (!p->is_product && p->type != dnnl_f32) return false;
-  if (count != 4 + (p->is_product ? PRODUCT_SIZES : CONVOLUTION_SIZES)) return false;
-  for (int k = 4; k < count; k++) {
-    p->sizes[k - 4] = strtoll(words[k], NULL, 10);
-    if (p->sizes[k - 4] <= 0 || p->sizes[k - 4] > INT32_MAX) return false;
+static bool read_sizes(peer *p, int count, char **words) {
+  for (int k = 0; k < count; k++) {
+    p->sizes[k] = strtoll(words[k], NULL, 10);
+    if (p->sizes[k] <= 0 || p->sizes[k] > INT32_MAX) return false;
   }
   return true;
+}
+
+static bool read_arguments(peer *p, int count, char **words) {
+  if (count < 4) return false;
+  p->is_openblas = strcmp(words[1], "openblas") == 0;
+  p->is_product = strcmp(words[2], "product") == 0;
+  if (!p->is_openblas && strcmp(words[1], "onednn") != 0) return false;
+  if (p->is_product)
+    return count == 4 + PRODUCT_SIZES && read_type(words[3], &p->type) && read_sizes(p, PRODUCT_SIZES, words + 4);
+  if (count != 5 + CONVOLUTION_SIZES || !read_type(words[4], &p->type) || p->type == dnnl_s8) return false;
+  if (!read_sizes(p, CONVOLUTION_SIZES, words + 5)) return false;
+  const int64_t *s = p->sizes;
+  p->form = (peer_convolution_form){p->type,
+                                    strcmp(words[3], "constant") == 0,
+                                    strcmp(words[2], "first") == 0,
+                                    s[0],
+                                    s[1],
+                                    s[2],
+                                    s[3],
+                                    s[4],
+                                    s[5],
+                                    s[6],
+                                    s[7],
+                                    s[8],
+                                    s[9]};
+  return (p->form.is_planar || strcmp(words[2], "last") == 0) &&
+         (p->form.is_constant || strcmp(words[3], "parameter") == 0) && s[3] % s[9] == 0 && s[4] % s[9] == 0;
+}
+
+static void print_ready(const peer *p) {
+  printf("ready");
+  if (p->convolution)
+    printf(" %s%s%s", peer_convolution_name(p->convolution), p->form.is_constant ? "" : "+weights",
+           peer_convolution_reorders(p->convolution) ? "+images" : "");
+  printf("\n");
 }
 
 int main(int argc, char **argv) {
@@ -220,11 +187,13 @@ int main(int argc, char **argv) {
   if (!read_arguments(&p, argc, argv)) {
     fprintf(stderr,
             "usage: peer_library openblas|onednn product f32|bf16|s8 BATCH M N K\n"
-            "       peer_library openblas|onednn convolution|planar f32 N H W C O WINDOW STRIDE GROUPS\n");
+            "       peer_library onednn last|first constant|parameter f32|bf16 N H W C O WINDOW_H WINDOW_W STRIDE "
+            "DILATION GROUPS\n");
     return 2;
   }
   const bool is_there = prepare(&p);
-  puts(is_there ? "ready" : "none");
+  if (is_there) print_ready(&p);
+  else puts("none");
   fflush(stdout);
   while (is_there && fgets(line, sizeof line, stdin)) {
     if (!obey(&p, line)) return 1;

@@ -2,13 +2,16 @@
 """Who makes a product, a convolution, an attention fastest: library calls, tiles, what the planner chose, and peers.
 
     tiles.py [--filter=REGEX] [--threads=2] [--rounds=9] [--runs=3] [--before=BENCH_KERNEL]
-             [--cpu=LEVEL] [--onednn-isa=ISA] [--peer-python=PYTHON] [--no-install]
+             [--ways=WAY,...] [--cpu=LEVEL] [--onednn-isa=ISA] [--peer-python=PYTHON] [--no-install]
 
 Each case has a process for each contender, and they take turns, as in run.py: Heddle with --codegen=library, with
 --codegen=tiles and as it comes (with --before the bench_kernel of an older build, too), and the peers: OpenBLAS and
-oneDNN themselves (bench/peer_library.c), whose weights are packed beforehand where they want that, JAX
-(bench/tile_workloads.py) and ONNX Runtime with weights as constants (bench/peer_ort.py). Blocks and models come
-twice: with weights as parameters, and `frozen`, as constants for us and for JAX, too.
+oneDNN themselves (bench/peer_library.c), JAX (bench/tile_workloads.py) and ONNX Runtime with weights as constants
+(bench/peer_ort.py). Right sides of products are packed beforehand for the libraries. Convolutions come twice: with
+weights as parameters, which oneDNN reorders in every run where it wants that (`+weights` behind its name), and as
+constants, packed once by it and by us. Images are plain on both sides, features last or first; oneDNN reorders them
+where it is faster with that (`+images`). Blocks and models come twice, too: with weights as parameters, and `frozen`,
+as constants for us and for JAX.
 
 The table has the fastest run of all rounds, which others on the machine disturbed least, and how many times as fast as
 the best peer each of our ways is; cases in which what was chosen is furthest behind come first. Behind it stand the geometric
@@ -45,11 +48,17 @@ SQUARES = (16, 32, 64, 128, 256, 512, 1024, 2048)
 ODD = ((17, 19, 23), (63, 65, 67), (127, 129, 131), (255, 257, 251), (509, 511, 503), (1023, 1021, 1019))
 UNEVEN = ((1, 4096, 1024), (4096, 1, 1024), (8, 768, 768), (64, 768, 3072), (128, 3072, 768), (2048, 64, 64),
           (64, 2048, 64), (64, 64, 4096))
-CONVOLUTIONS = (  # N, H, W, C, O, window, stride, groups
-    (1, 56, 56, 64, 64, 3, 1, 1), (4, 28, 28, 128, 128, 3, 1, 1), (1, 14, 14, 256, 256, 3, 1, 1),
-    (1, 112, 112, 32, 64, 3, 2, 1), (1, 224, 224, 3, 32, 3, 2, 1), (2, 28, 28, 37, 53, 3, 1, 1),
-    (1, 56, 56, 64, 256, 1, 1, 1), (1, 28, 28, 512, 128, 1, 1, 1), (1, 7, 7, 512, 2048, 1, 1, 1),
-    (1, 112, 112, 96, 96, 3, 1, 96), (4, 56, 56, 128, 128, 3, 1, 128), (1, 28, 28, 240, 240, 5, 2, 240))
+CONVOLUTIONS = (  # N, H, W, C, O, window, stride, dilation, groups
+    (1, 56, 56, 64, 64, (3, 3), 1, 1, 1), (4, 28, 28, 128, 128, (3, 3), 1, 1, 1), (1, 14, 14, 256, 256, (3, 3), 1, 1, 1),
+    (1, 7, 7, 512, 512, (3, 3), 1, 1, 1), (8, 56, 56, 64, 64, (3, 3), 1, 1, 1), (8, 14, 14, 256, 256, (3, 3), 1, 1, 1),
+    (1, 112, 112, 32, 64, (3, 3), 2, 1, 1), (1, 56, 56, 128, 128, (3, 3), 2, 1, 1), (2, 28, 28, 37, 53, (3, 3), 1, 1, 1),
+    (1, 28, 28, 128, 128, (3, 3), 1, 2, 1), (1, 28, 28, 128, 128, (3, 3), 1, 1, 32), (1, 56, 56, 64, 64, (3, 3), 1, 1, 2),
+    (1, 224, 224, 3, 32, (3, 3), 2, 1, 1), (1, 224, 224, 3, 64, (7, 7), 2, 1, 1), (8, 224, 224, 3, 64, (7, 7), 2, 1, 1),
+    (1, 224, 224, 3, 64, (3, 3), 1, 1, 1), (1, 56, 56, 64, 256, (1, 1), 1, 1, 1), (1, 28, 28, 512, 128, (1, 1), 1, 1, 1),
+    (1, 7, 7, 512, 2048, (1, 1), 1, 1, 1), (8, 28, 28, 512, 128, (1, 1), 1, 1, 1), (1, 56, 56, 256, 512, (1, 1), 2, 1, 1),
+    (1, 112, 112, 96, 96, (3, 3), 1, 1, 96), (4, 56, 56, 128, 128, (3, 3), 1, 1, 128),
+    (1, 28, 28, 240, 240, (5, 5), 2, 1, 240), (1, 7, 7, 960, 960, (3, 3), 1, 1, 960),
+    (1, 1, 1024, 128, 128, (1, 3), 1, 1, 1), (8, 1, 1024, 80, 512, (1, 3), 1, 1, 1), (1, 1, 16000, 1, 64, (1, 10), 5, 1, 1))
 
 
 class Case:
@@ -71,26 +80,41 @@ def product(kind, m, n, k, turned="NN"):
     return Case(f"products of {kind}", name, text, ("product", kind, 1, m, n, k))
 
 
-def convolution(n, h, w, c, o, window, stride, groups, is_planar=False):
-    """Images lie [N, H, W, C], or planar: [N, C, H, W], weights [O, I, H, W]."""
-    def sides(size):
-        padding = max(0, (-(-size // stride) - 1) * stride + window - size)
+def literal(dims):
+    """Numbers of a pattern, none of them zero, as HLO writes an array."""
+    if len(dims) == 1:
+        return "{" + ", ".join(("1", "-0.5", "0.25", "1.5", "-0.75")[k * 7 // 3 % 5] for k in range(dims[0])) + "}"
+    return "{" + ", ".join([literal(dims[1:])] * dims[0]) + "}"
+
+
+def convolution(n, h, w, c, o, window, stride, dilation, groups, kind="f32", is_planar=False, is_constant=False):
+    """Images lie [N, H, W, C], or planar: [N, C, H, W], weights [O, I, H, W]. With a height of 1 it is of one dim."""
+    def sides(size, window):
+        padding = max(0, (-(-size // stride) - 1) * stride + (window - 1) * dilation + 1 - size)
         return f"{padding // 2}_{padding - padding // 2}"
-    kind = "depthwise" if groups > 1 else f"{window}x{window}"
-    out_h, out_w = -(-h // stride), -(-w // stride)
-    image, weights = f"{n},{h},{w},{c}", f"{window},{window},{c // groups},{o}"
-    result, labels = f"{n},{out_h},{out_w},{o}", "b01f_01io->b01f"
+    spatial = [k for k, size in enumerate((h, w)) if k or size > 1 or window[k] > 1]
+    image, out = [(h, w)[k] for k in spatial], [-(-(h, w)[k] // stride) for k in spatial]
+    windows = [window[k] for k in spatial]
+    digits = "".join(str(k) for k in range(len(spatial)))
+    image, weights, result = (n, *image, c), (*windows, c // groups, o), (n, *out, o)
+    labels = f"b{digits}f_{digits}io->b{digits}f"
     if is_planar:
-        image, weights = f"{n},{c},{h},{w}", f"{o},{c // groups},{window},{window}"
-        result, labels = f"{n},{o},{out_h},{out_w}", "bf01_oi01->bf01"
-    text = (f"HloModule c\nENTRY e {{\n  a = f32[{image}] parameter(0)\n  b = f32[{weights}] parameter(1)\n"
-            f"  ROOT d = f32[{result}] convolution(a, b), "
-            f"window={{size={window}x{window} stride={stride}x{stride} pad={sides(h)}x{sides(w)}}}, "
+        image, weights, result = (n, c, *image[1:-1]), (o, c // groups, *windows), (n, o, *out)
+        labels = f"bf{digits}_oi{digits}->bf{digits}"
+    attributes = [f"{name}={'x'.join(str(value) for k in spatial)}"
+                  for name, value in (("stride", stride), ("rhs_dilate", dilation)) if value > 1]
+    attributes.append("pad=" + "x".join(sides((h, w)[k], window[k]) for k in spatial))
+    image, array, result = (f"{kind}[{','.join(map(str, dims))}]" for dims in (image, weights, result))
+    weights = f"constant({literal(weights)})" if is_constant else "parameter(1)"
+    text = (f"HloModule c\nENTRY e {{\n  a = {image} parameter(0)\n  b = {array} {weights}\n"
+            f"  ROOT d = {result} convolution(a, b), "
+            f"window={{size={'x'.join(map(str, windows))} {' '.join(attributes)}}}, "
             f"dim_labels={labels}, feature_group_count={groups}\n}}\n")
-    layout = "planar" if is_planar else "convolution"
-    return Case("planar convolutions" if is_planar else "convolutions",
-                f"{kind} {n}x{h}x{w}x{c}->{o} /{stride}{' NCHW' if is_planar else ''}", text,
-                (layout, "f32", n, h, w, c, o, window, stride, groups))
+    layout, given = "first" if is_planar else "last", "constant" if is_constant else "parameter"
+    name = (f"{window[0]}x{window[1]} {n}x{h}x{w}x{c}->{o} /{stride}{f' dilated {dilation}' if dilation > 1 else ''}"
+            f"{f' groups {groups}' if groups > 1 else ''} {kind} {'NCHW' if is_planar else 'NHWC'} {given}")
+    return Case(f"{kind} {'NCHW' if is_planar else 'NHWC'}, weights as {given}", name, text,
+                (layout, given, kind, n, h, w, c, o, *window, stride, dilation, groups))
 
 
 def all_cases(python):
@@ -98,8 +122,8 @@ def all_cases(python):
     cases += [product(kind, *sizes) for kind in ("bf16", "s8") for sizes in (*((n, n, n) for n in SQUARES), *ODD)]
     cases += [product(kind, 512, 512, 512, turned) for kind in TYPES for turned in ("NT", "TN", "TT")]
     cases += [product("f32", *sizes, "NT") for sizes in (*ODD[-2:], *UNEVEN)]
-    cases += [convolution(*sizes) for sizes in CONVOLUTIONS]
-    cases += [convolution(*sizes, is_planar=True) for sizes in CONVOLUTIONS]
+    cases += [convolution(*sizes, kind, is_planar, is_constant) for kind in ("f32", "bf16")
+              for is_planar in (False, True) for is_constant in (False, True) for sizes in CONVOLUTIONS]
     if python:
         listed = subprocess.run([python, ROOT / "bench" / "peer_jax.py", "--list-tiles"], capture_output=True, text=True,
                                 env={**os.environ, **run.PEER_ENVIRONMENT}, check=True).stdout
@@ -126,7 +150,9 @@ def peer_python(arguments):
 
 def join(contenders, contender):
     """Takes in a peer that says that it has such an operation."""
-    if contender.answer()[0] == "ready":
+    answer = contender.answer()
+    if answer[0] == "ready":
+        contender.way = " ".join(answer[1:])
         contenders.append(contender)
     else:
         contender.process.wait()
@@ -162,7 +188,7 @@ def ours_of(case, folder, cpus, arguments):
         module.write_text(case.text, encoding="utf-8")
     words = [module, f"--threads={arguments.threads}", *inputs, *([f"--cpu={arguments.cpu}"] if arguments.cpu else [])]
     flags = {way: [] if way == "chosen" else [f"--codegen={way}"] for way in WAYS}
-    ours = [run.Contender(way, [arguments.bench_kernel, *words, *flags[way]], cpus) for way in WAYS]
+    ours = [run.Contender(way, [arguments.bench_kernel, *words, *flags[way]], cpus) for way in arguments.ways]
     if arguments.before:
         ours.append(run.Contender("before", [arguments.before, *words], cpus))
     return ours
@@ -197,41 +223,46 @@ def measure(case, python, cpus, arguments):
             contender.end()
     times = {contender.name: min(contender.times) for contender in contenders}
     best = min(peers, key=lambda peer: times[peer.name], default=None)
-    return {"case": case, "times": times, "peer": best.name if best else None, "differs": worst}
+    return {"case": case, "times": times, "peer": best.name if best else None, "way": best.way if best else "",
+            "differs": worst}
 
 
 def line_of(row, arguments):
     times, peer = row["times"], row["peer"]
-    ways = [*WAYS, *(["before"] if arguments.before else [])]
-    columns = [f"{row['case'].name:32}", f"{peer or '-':9}{times[peer] * 1e6 if peer else 0:11.1f}"]
+    ways = [*arguments.ways, *(["before"] if arguments.before else [])]
+    columns = [f"{row['case'].name:54}", f"{peer or '-':9}{times[peer] * 1e6 if peer else 0:11.1f}"]
     columns += [f"{times[way] * 1e6:11.1f}" for way in ways]
     columns += [f"{times[peer] / times[way]:8.2f}" if peer else f"{'':8}" for way in ways]
     if row["differs"]:
         columns.append(f"  {row['differs'][0]:.2g} ({row['differs'][1]})")
+    if row["way"]:
+        columns.append(f"  {row['way']}")
     return " ".join(columns)
 
 
 def report(rows, arguments):
-    ways = [*WAYS, *(["before"] if arguments.before else [])]
-    print(f"\n{'microseconds':32} {'best peer':>20} " + " ".join(f"{way:>11}" for way in ways) + " " +
+    ways = [*arguments.ways, *(["before"] if arguments.before else [])]
+    print(f"\n{'microseconds':54} {'best peer':>20} " + " ".join(f"{way:>11}" for way in ways) + " " +
           " ".join(f"{way:>8}" for way in ways) + "   differs from JAX by at most")
     by_chosen = [row for row in rows if row["peer"]]
     by_chosen.sort(key=lambda row: row["times"][row["peer"]] / row["times"]["chosen"])
     for row in by_chosen + [row for row in rows if not row["peer"]]:
         print(line_of(row, arguments))
-    print(f"\n{'geometric means of speed-ups':32} {'cases':>6} " + " ".join(f"{way:>8}" for way in ways))
+    print(f"\n{'geometric means of speed-ups':54} {'cases':>6} " + " ".join(f"{way:>8}" for way in ways))
     for group in dict.fromkeys(row["case"].group for row in by_chosen):
         some = [row for row in by_chosen if row["case"].group == group]
         means = [statistics.geometric_mean(row["times"][row["peer"]] / row["times"][way] for row in some)
                  for way in ways]
-        print(f"{group:32} {len(some):6} " + " ".join(f"{mean:8.2f}" for mean in means))
+        print(f"{group:54} {len(some):6} " + " ".join(f"{mean:8.2f}" for mean in means))
 
 
 def main():
     parser = run.parser_of(__doc__, rounds=9, runs=3)
     parser.add_argument("--cpu", choices=LEVELS, help="the instruction set that code and libraries keep to")
     parser.add_argument("--onednn-isa", help="what oneDNN keeps to, as ONEDNN_MAX_CPU_ISA has it")
+    parser.add_argument("--ways", default=",".join(WAYS), help="ours that are measured, `chosen` among them")
     arguments = parser.parse_args()
+    arguments.ways = arguments.ways.split(",")
     python = peer_python(arguments)
     cpus = set(sorted(os.sched_getaffinity(0))[:arguments.threads])
     print(f"cores {sorted(cpus)}, {arguments.rounds} rounds of {arguments.runs} runs", flush=True)

@@ -19,6 +19,7 @@ typedef struct passage {
   int64_t strides[CONVOLUTION_MAX_RANK];  // of its dims in the array it is made from
   int64_t base;                           // element of that array where index 0 lies
   bool packs, permutes, widens;  // elements share bytes; another order; another type than f32 where f32 is wanted
+  bool is_left;                  // as it lies
   int64_t packed_at, permuted_at, widened_at;  // scratch memory after each step
 } passage;
 
@@ -105,7 +106,8 @@ static passage outward(const lib_array *a, const int *order) {
 }
 
 static void place(convolution_plan *p, passage *s, bool wants_f32) {
-  s->widens = wants_f32 && s->type != DTYPE_F32;
+  if (s->is_left) s->permutes = false;
+  s->widens = wants_f32 && s->type != DTYPE_F32 && !s->is_left;
   if (s->packs) s->packed_at = take(p, s->count * dtypes[s->type].bytes);
   if (s->permutes) s->permuted_at = take(p, s->count * dtypes[s->type].bytes);
   if (s->widens) s->widened_at = take(p, s->count * (int64_t)sizeof(float));
@@ -205,8 +207,13 @@ static bool plan_onednn(arena *a, const lib_call *call, convolution_plan *p) {
   leave_kernel(&call->operands[1], f->kernel_order, &p->kernel, strides);
   convolution_form cropped = *f;
   crop(&cropped, &p->input);
-  p->onednn = convolution_onednn_make(a, &cropped, strides);
+  convolution_lying input = convolution_lying_of(&call->operands[0], f->input_order),
+                    result = convolution_lying_of(&call->results[0], f->output_order);
+  input.is_known &= p->input.count == lib_element_count(&call->operands[0]);
+  p->onednn = convolution_onednn_make(a, &cropped, strides, &input, &result);
   if (!p->onednn) return false;
+  p->input.is_left = convolution_onednn_brings(p->onednn);
+  p->result.is_left = convolution_onednn_takes(p->onednn);
   p->way = WAY_ONEDNN;
   place_all(p, true);
   if (!convolution_onednn_packs_in_parts(p->onednn)) p->packed_at = take(p, convolution_onednn_packed_bytes(p->onednn));

@@ -100,8 +100,8 @@ typedef struct convolution_part {
 int64_t convolution_parts_wanted(const convolution_form *f);
 // Into about so many parts by images and rows alone.
 convolution_cut convolution_cut_positions(const convolution_form *f, int64_t parts);
-// Into about half as many parts for each step of coarseness.
-convolution_cut convolution_cut_of(const convolution_form *f, int coarseness);
+// Into `least` parts or more, if that can be, and about half as many for each step of coarseness.
+convolution_cut convolution_cut_of(const convolution_form *f, int64_t least, int coarseness);
 static inline int64_t convolution_cut_count(const convolution_cut *c) {
   return c->image_parts * c->row_parts * c->feature_parts;
 }
@@ -110,13 +110,38 @@ bool convolution_part_of(const convolution_form *f, const convolution_cut *c, in
 // Whether two parts of one form have as many images and rows and the same padding.
 bool convolution_parts_agree(const convolution_form *x, const convolution_form *y);
 
-// --- convolution_onednn.c: f32; input and result are canonical.
+// --- convolution_images.c: images that lie with features last, [batch, spatial…, feature], or first, [batch, feature,
+// spatial…], and parts of them.
+
+typedef struct convolution_lying {
+  dtype type;
+  bool is_planar;               // features come first
+  bool is_known;                // what follows describes the array
+  int64_t features, positions;  // of one image
+} convolution_lying;
+
+// `order` as convolution_form has it.
+convolution_lying convolution_lying_of(const lib_array *a, const int *order);
+// To [image, position, feature] in f32: of `images` images `count` positions each, the first at position `at`, counted
+// over all images.
+void convolution_images_bring(const convolution_lying *l, const void *data, int64_t at, int64_t images, int64_t count,
+                              float *to);
+// The way back, of `features` features from `feature` on; elements that share bytes are not stored.
+void convolution_images_take(const convolution_lying *l, const float *from, int64_t features, void *data, int64_t at,
+                             int64_t feature, int64_t images, int64_t count);
+
+// --- convolution_onednn.c: computes in f32.
 
 typedef struct convolution_onednn convolution_onednn;
 
 // A dilated input wants a kernel that is reversed in all spatial dims. Null if oneDNN has no fast way. `kernel_strides`
-// are the elements between neighbours of each dim of the canonical order in the kernel as oneDNN gets it.
-convolution_onednn *convolution_onednn_make(arena *a, const convolution_form *f, const int64_t *kernel_strides);
+// are the elements between neighbours of each dim of the canonical order in the kernel as oneDNN gets it; `input` and
+// `result` say how these arrays lie, as far as it is known.
+convolution_onednn *convolution_onednn_make(arena *a, const convolution_form *f, const int64_t *kernel_strides,
+                                            const convolution_lying *input, const convolution_lying *result);
+// Whether input and result are given as they lie: else both are canonical and of f32.
+bool convolution_onednn_brings(const convolution_onednn *o);
+bool convolution_onednn_takes(const convolution_onednn *o);
 const char *convolution_onednn_name(const convolution_onednn *o);  // oneDNN's, of its implementation
 void convolution_onednn_release(convolution_onednn *o);
 int64_t convolution_onednn_scratch(const convolution_onednn *o, int threads);
@@ -127,11 +152,11 @@ bool convolution_onednn_packs_in_parts(const convolution_onednn *o);
 heddle_status convolution_onednn_pack(const convolution_onednn *o, int threads, const float *kernel, void *packed);
 
 typedef struct convolution_onednn_arrays {
-  const float *input;
+  const void *input;
   const void *packed;   // the kernel in oneDNN's form, or null
   const float *kernel;  // then as it was described
   const float *bias;    // null without one
-  float *result;
+  void *result;
   void *scratch;
 } convolution_onednn_arrays;
 

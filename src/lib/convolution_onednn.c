@@ -3,16 +3,17 @@
 // are no better than our own ways, and the reference ones much worse. Since no implementation is lent a second thread,
 // none can choose an order of summation by the number of threads.
 //
-// Input and result stay as they lie, [batch, spatial…, feature]: measured, on one thread blocks of features gain
-// nothing over that. Kernels are reordered into blocks of features, for each part of the output features alone. Dilated
-// input is oneDNN's deconvolution.
+// oneDNN is given [batch, spatial…, feature]: measured, on one thread blocks of features gain nothing over that. Images
+// with features first or of narrower types are brought into that form part by part (convolution_images.c). Kernels are
+// reordered into blocks of features, for each part of the output features alone. Dilated input is oneDNN's
+// deconvolution.
 #include <stdatomic.h>
 #include <string.h>
 
 #include "base/pool.h"
 #include "lib/onednn.h"
 
-enum { KINDS_MAX = 16, COARSEST = 6 };
+enum { KINDS_MAX = 16, COARSEST = 6, PART_BYTES = 1 << 19 };
 
 // What parts of the same sizes share.
 typedef struct part_kind {
@@ -43,9 +44,11 @@ struct convolution_onednn {
   part_kind kinds[KINDS_MAX];
   packing packings[PACKINGS];  // of all parts of the features but the last, and of the last
   part_place *parts;
+  convolution_lying input, result;
   int64_t kernel_strides[CONVOLUTION_MAX_RANK];
-  int64_t scratchpad, sums, share;  // bytes that a thread wants: for oneDNN, for a part's result, and in all
-  bool packs_in_parts;              // each part has features of its own
+  int64_t scratchpad, sums, images, share;  // bytes of a thread: oneDNN's, for a part's result, its input, and in all
+  bool packs_in_parts;                      // each part has features of its own
+  bool brings, takes;                       // parts bring their input, take their result to where it lies
 };
 
 const char *convolution_onednn_name(const convolution_onednn *o) { return onednn_name(&o->kinds[0].primitive); }
@@ -112,6 +115,24 @@ static int kind_of(convolution_onednn *o, const convolution_form *form) {
   return o->kind_count - 1;
 }
 
+static bool is_wanted(const convolution_lying *l) { return !l->is_planar && l->type == DTYPE_F32; }
+
+// What a thread needs. Input that several parts of the features read is not brought by each of them.
+static void place_shares(convolution_onednn *o) {
+  int64_t sums = 0, input = 0;
+  o->brings = o->input.is_known && !is_wanted(&o->input) && o->cut.feature_parts == 1;
+  o->takes = o->cut.feature_parts > 1 || (o->result.is_known && !is_wanted(&o->result));
+  for (int k = 0; k < o->kind_count; k++) {
+    const convolution_form *f = &o->kinds[k].form;
+    sums = int64_max(sums, convolution_positions(f) * f->output_features);
+    input = int64_max(input, convolution_input_positions(f) * f->input_features);
+  }
+  o->sums = o->takes ? onednn_aligned(sums * (int64_t)sizeof(float)) : 0;
+  o->images = o->brings ? onednn_aligned(input * (int64_t)sizeof(float)) : 0;
+  o->packs_in_parts = o->cut.feature_parts > 1 && o->cut.feature_parts == convolution_cut_count(&o->cut);
+  o->share = o->scratchpad + o->sums + o->images + (o->packs_in_parts ? o->packings[FULL].bytes : 0);
+}
+
 static bool create_parts(convolution_onednn *o) {
   for (int64_t k = 0; k < convolution_cut_count(&o->cut); k++) {
     convolution_part part;
@@ -120,11 +141,7 @@ static bool create_parts(convolution_onednn *o) {
     if (kind < 0) return false;
     o->parts[k] = (part_place){kind, part.input_at, part.result_at, part.feature};
   }
-  const int64_t images = o->kinds[0].form.output_batch;
-  const int64_t sums = o->cut.images * (convolution_positions(&o->kinds[0].form) / images) * o->cut.features;
-  o->sums = o->cut.feature_parts > 1 ? onednn_aligned(sums * (int64_t)sizeof(float)) : 0;
-  o->packs_in_parts = o->cut.feature_parts > 1 && o->cut.feature_parts == convolution_cut_count(&o->cut);
-  o->share = o->scratchpad + o->sums + (o->packs_in_parts ? o->packings[FULL].bytes : 0);
+  place_shares(o);
   return true;
 }
 
@@ -137,10 +154,19 @@ static void release_parts(convolution_onednn *o) {
   o->scratchpad = 0;
 }
 
+// Parts whose input and result are brought should stay in a second-level cache until they are taken away again.
+static int64_t parts_for_caches(const convolution_onednn *o) {
+  const convolution_form *f = &o->form;
+  const int64_t elements =
+      (o->input.is_known && !is_wanted(&o->input) ? convolution_input_positions(f) * f->input_features : 0) +
+      (o->result.is_known && !is_wanted(&o->result) ? convolution_positions(f) * f->output_features : 0);
+  return elements * (int64_t)sizeof(float) / PART_BYTES;
+}
+
 // Where oneDNN wants the kernel in one form for some parts and in another one for others, larger parts are tried.
 static bool make_parts(arena *a, convolution_onednn *o) {
   for (int coarseness = 0; coarseness <= COARSEST; coarseness++) {
-    o->cut = convolution_cut_of(&o->form, coarseness);
+    o->cut = convolution_cut_of(&o->form, parts_for_caches(o), coarseness);
     o->parts = arena_array(a, part_place, convolution_cut_count(&o->cut));
     if (create_parts(o)) return true;
     release_parts(o);
@@ -161,11 +187,20 @@ static void make(void *argument, int64_t begin, int64_t end) {
   m->has_failed = !onednn_engine_open(&m->made->engine) || !make_parts(m->arena, m->made);
 }
 
-convolution_onednn *convolution_onednn_make(arena *a, const convolution_form *f, const int64_t *kernel_strides) {
+// What is not known is brought into the form that is wanted by the caller.
+static convolution_lying known(const convolution_lying *l) {
+  if (l->is_known) return *l;
+  return (convolution_lying){.type = DTYPE_F32, .features = l->features, .positions = l->positions};
+}
+
+convolution_onednn *convolution_onednn_make(arena *a, const convolution_form *f, const int64_t *kernel_strides,
+                                            const convolution_lying *input, const convolution_lying *result) {
   onednn_window w;
   if (!onednn_takes(f) || !onednn_describe_window(f, &w)) return NULL;
   making m = {.arena = a, .made = arena_new(a, convolution_onednn)};
   m.made->form = *f;
+  m.made->input = known(input);
+  m.made->result = known(result);
   memcpy(m.made->kernel_strides, kernel_strides, sizeof m.made->kernel_strides);
   pool_run(1, 1, make, &m);
   if (!m.has_failed) return m.made;
@@ -177,6 +212,10 @@ void convolution_onednn_release(convolution_onednn *o) {
   release_parts(o);
   onednn_engine_close(&o->engine);
 }
+
+bool convolution_onednn_brings(const convolution_onednn *o) { return o->brings; }
+
+bool convolution_onednn_takes(const convolution_onednn *o) { return o->result.is_known; }
 
 static int64_t threads_for(const convolution_onednn *o, int threads) {
   return int64_max(int64_min(threads, convolution_cut_count(&o->cut)), 1);
@@ -242,26 +281,37 @@ static void relu(int64_t count, float *x) {
   for (int64_t k = 0; k < count; k++) x[k] = x[k] < 0 ? 0 : x[k];
 }
 
+// Where the part's input lies in the form that oneDNN wants.
+static const float *input_of(const execution *x, const part_place *at, float *own) {
+  const convolution_onednn *o = x->o;
+  const convolution_form *f = &o->kinds[at->kind].form;
+  if (!o->brings) return (const float *)x->arrays->input + at->input_at;
+  convolution_images_bring(&o->input, x->arrays->input, at->input_at / f->input_features, f->input_batch,
+                           convolution_input_positions(f) / f->input_batch, own);
+  return own;
+}
+
 static void do_part(execution *x, const part_place *at) {
   const convolution_onednn *o = x->o;
   const part_kind *kind = &o->kinds[at->kind];
   const convolution_form *f = &kind->form;
   char *scratch = (char *)x->arrays->scratch + (x->threads > 1 ? pool_thread() : 0) * o->share;
-  const bool is_apart = o->cut.feature_parts > 1;
-  float *result = x->arrays->result + at->result_at;
-  float *sums = is_apart ? (float *)(void *)(scratch + o->scratchpad) : result;
-  const int64_t positions = convolution_positions(f), features = f->output_features;
+  char *own_sums = scratch + o->scratchpad, *own_images = own_sums + o->sums;
+  float *sums = o->takes ? (float *)(void *)own_sums : (float *)x->arrays->result + at->result_at;
+  const int64_t positions = convolution_positions(f);
   onednn_arguments list = {.engine = &o->engine};
-  onednn_arguments_add(&list, DNNL_ARG_SRC, &kind->input, x->arrays->input + at->input_at);
+  onednn_arguments_add(&list, DNNL_ARG_SRC, &kind->input, input_of(x, at, (float *)(void *)own_images));
   onednn_arguments_add(&list, DNNL_ARG_WEIGHTS, &kind->packed,
-                       packed_part(x, at->feature / o->cut.features, scratch + o->scratchpad + o->sums));
+                       packed_part(x, at->feature / o->cut.features, own_images + o->images));
   if (f->has_bias) onednn_arguments_add(&list, DNNL_ARG_BIAS, &kind->bias, x->arrays->bias + at->feature);
   onednn_arguments_add(&list, DNNL_ARG_DST, &kind->result, sums);
   onednn_arguments_add(&list, DNNL_ARG_SCRATCHPAD, &kind->scratchpad, scratch);
   if (!onednn_arguments_run(&list, &kind->primitive)) atomic_store(&x->has_failed, true);
-  if (f->has_relu) relu(positions * features, sums);
-  for (int64_t k = 0; is_apart && k < positions; k++)
-    memcpy(result + k * o->form.output_features, sums + k * features, (size_t)features * sizeof(float));
+  if (f->has_relu) relu(positions * f->output_features, sums);
+  if (!o->takes) return;
+  convolution_images_take(&o->result, sums, f->output_features, x->arrays->result,
+                          at->result_at / o->form.output_features, at->feature, f->output_batch,
+                          positions / f->output_batch);
 }
 
 static void do_parts(void *argument, int64_t begin, int64_t end) {

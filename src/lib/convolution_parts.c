@@ -58,9 +58,10 @@ static double bytes_read(const convolution_form *f, int64_t feature_parts, int64
   return kernel * (double)other_parts + input * (double)feature_parts + (feature_parts > 1 ? 2 * result : 0);
 }
 
-convolution_cut convolution_cut_of(const convolution_form *f, int coarseness) {
+convolution_cut convolution_cut_of(const convolution_form *f, int64_t least_parts, int coarseness) {
   convolution_cut best = convolution_cut_positions(f, 1);
-  const int64_t wanted = int64_max(convolution_parts_wanted(f) >> coarseness, 1), positions = convolution_positions(f);
+  const int64_t wanted = int64_max(int64_max(convolution_parts_wanted(f), least_parts) >> coarseness, 1),
+                positions = convolution_positions(f);
   const int64_t most = f->feature_groups == 1 ? int64_max(f->output_features / FEATURES, 1) : 1;
   double least = 0;
   int64_t best_count = 0;

@@ -77,7 +77,9 @@ heddle_status gemm_kept_make(arena *a, const gemm_plan *p, int threads, const vo
   const int64_t across = p->transpose_rhs ? 1 : p->rhs.leading, along = p->transpose_rhs ? p->rhs.leading : 1;
   const int64_t strides[CONVOLUTION_MAX_RANK] = {p->depth * p->columns, across, along};
   TRY(external_need(EXTERNAL_ONEDNN));
-  convolution_onednn *convolution = convolution_onednn_make(a, &form, strides);
+  const convolution_lying left = {DTYPE_F32, false, true, p->depth, p->rows},
+                          result = {DTYPE_F32, false, true, p->columns, p->rows};
+  convolution_onednn *convolution = convolution_onednn_make(a, &form, strides, &left, &result);
   if (!convolution) return status_ok();
   gemm_kept *k = arena_new(a, gemm_kept);
   *k = (gemm_kept){.convolution = convolution, .plan = p, .threads = threads};
