@@ -159,6 +159,7 @@
    .near_bytes = 1 << 30,                              \
    .kernel_ns = 3000,                                  \
    .planar = 1,                                        \
+   .planar_tiles = 1,                                  \
    .tile_borders = 1.5,                                \
    .tile_reductions = 3,                               \
    .least_gain = 1.2}
@@ -192,7 +193,8 @@
    .near_bytes = 512 << 10,                                                             \
    .ragged_columns = 16,                                                                \
    .kernel_ns = 150,                                                                    \
-   .planar = 1.8,                                                                       \
+   .planar = 1.05,                                                                      \
+   .planar_tiles = 1.4,                                                                 \
    .tile_borders = 1.1,                                                                 \
    .tile_reductions = 3,                                                                \
    .least_gain = 1.2}
@@ -220,7 +222,8 @@ static const target_product_costs avx512_products = {
     .near_bytes = 512 << 10,
     .ragged_columns = 16,
     .kernel_ns = 150,
-    .planar = 1.8,
+    .planar = 1.05,
+    .planar_tiles = 1.4,
     .tile_borders = 1.1,
     .tile_reductions = 3,
     .least_gain = 1.2};

@@ -226,7 +226,8 @@ typedef struct target_product_costs {
   double near_bytes;
   int ragged_columns;      // as many are no longer ragged
   double kernel_ns;        // of one kernel more, on one core
-  double planar;           // what a library takes where features come first, as a multiple of where they are last
+  double planar;           // what a library takes where features come first, as a multiple of where they are last …
+  double planar_tiles;     // … and tiles do, as a multiple of a product
   double tile_borders;     // what convolutions take in tiles, as a multiple of a product of as many terms
   double tile_reductions;  // what reductions take in tiles, as a multiple of what emitters need
   double least_gain;       // tiles have to be so many times as fast as the way that would be taken without them

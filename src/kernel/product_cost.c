@@ -140,5 +140,5 @@ double product_cost_time(const target_description *t, const instruction *dot, pr
   const bool is_planar = is_window && is_planar_point(dot);
   const double time = time_of(costs, &rates[type], &d, shape_byte_size(dot->operands[!is_planar]->shape));
   if (way == PRODUCT_BY_LIBRARY) return is_planar ? time * costs->planar : time;
-  return is_window && !is_planar ? time * costs->tile_borders : time;
+  return is_planar ? time * costs->planar_tiles : is_window ? time * costs->tile_borders : time;
 }

@@ -23,7 +23,7 @@ typedef struct passage {
   int64_t packed_at, permuted_at, widened_at;  // scratch memory after each step
 } passage;
 
-typedef enum way { WAY_TILES, WAY_DIRECT, WAY_GRADIENT, WAY_LINES, WAY_SPREAD, WAY_ONEDNN } way;
+typedef enum way { WAY_TILES, WAY_DIRECT, WAY_GRADIENT, WAY_LINES, WAY_SPREAD, WAY_POINTS, WAY_ONEDNN } way;
 
 struct convolution_plan {
   convolution_form form;
@@ -34,6 +34,7 @@ struct convolution_plan {
   convolution_spread spread;
   convolution_direct direct;
   convolution_lines lines;
+  convolution_points points;
   gemm_plan tiles;
   passage input, kernel, result;
   bool widens_bias;
@@ -250,12 +251,29 @@ static bool plan_lines(const lib_call *call, convolution_plan *p) {
   return true;
 }
 
+// The kernel stays as it lies, but for its type.
+static bool plan_points(const lib_call *call, convolution_plan *p) {
+  const convolution_form *f = &p->form;
+  const convolution_lying input = convolution_lying_of(&call->operands[0], f->input_order),
+                          result = convolution_lying_of(&call->results[0], f->output_order);
+  if (element_is_shared(&call->operands[1]) || !convolution_points_plan(f, &input, &result, &p->points)) return false;
+  p->way = WAY_POINTS;
+  plan_passages(call, false, p);
+  p->input.is_left = p->result.is_left = true;
+  p->kernel.permutes = false;
+  place_all(p, true);
+  place_bias(p, call);
+  p->work_at = take(p, convolution_points_scratch(f, &p->points, call->threads));
+  return true;
+}
+
 // The ways for f32 and what becomes it; false if there is none.
 static bool plan_f32(arena *a, const lib_call *call, convolution_plan *p) {
   const convolution_form *f = &p->form;
   if (!goes_to_f32(f)) return false;
   if (plan_gradient(a, call, p) || plan_lines(call, p)) return true;
   if (convolution_spread_pays(f) && plan_spread(call, p)) return true;
+  if (plan_points(call, p)) return true;
   if (plan_onednn(a, call, p)) return true;
   return convolution_is_dilated(f) && plan_spread(call, p);
 }
@@ -292,6 +310,7 @@ const char *convolution_plan_way(const convolution_plan *plan) {
     case WAY_ONEDNN: return convolution_onednn_name(plan->onednn);
     case WAY_LINES: return "lines";
     case WAY_SPREAD: return "spread";
+    case WAY_POINTS: return "points";
     case WAY_DIRECT: return "direct";
     case WAY_TILES: return "tiles";
   }
@@ -443,6 +462,19 @@ static heddle_status run_lines(const convolution_plan *p, const lib_call *call) 
   return status_ok();
 }
 
+static heddle_status run_points(const convolution_plan *p, const lib_call *call) {
+  const convolution_form *f = &p->form;
+  const int *order = f->kernel_order + f->spatial_rank;
+  const bool is_turned = order[0] < order[1];  // input features are further apart than output features
+  const convolution_points_arrays arrays = {
+      .input = bring(&p->input, call, &call->operands[0]),
+      .kernel = {bring_kernel(p, call), is_turned ? f->output_features : f->input_features, is_turned},
+      .bias = bring_bias(p, call),
+      .result = result_memory(&p->result, call),
+      .scratch = (char *)call->scratch + p->work_at};
+  return convolution_points_execute(f, &p->points, call->threads, &arrays);
+}
+
 // By the tiles or directly: of the types that the arrays have.
 static heddle_status run_own(const convolution_plan *p, const lib_call *call) {
   lib_array operands[3] = {call->operands[0], call->operands[1]}, result = call->results[0];
@@ -463,8 +495,8 @@ static heddle_status run_own(const convolution_plan *p, const lib_call *call) {
 heddle_status convolution_plan_execute(const convolution_plan *plan, const lib_call *call) {
   if (plan->result.count == 0) return status_ok();
   static heddle_status (*const runs[])(const convolution_plan *, const lib_call *) = {
-      [WAY_TILES] = run_own,   [WAY_DIRECT] = run_own,    [WAY_GRADIENT] = run_gradient,
-      [WAY_LINES] = run_lines, [WAY_SPREAD] = run_spread, [WAY_ONEDNN] = run_onednn};
+      [WAY_TILES] = run_own,     [WAY_DIRECT] = run_own,    [WAY_GRADIENT] = run_gradient, [WAY_LINES] = run_lines,
+      [WAY_SPREAD] = run_spread, [WAY_POINTS] = run_points, [WAY_ONEDNN] = run_onednn};
   TRY(runs[plan->way](plan, call));
   take_back(&plan->result, call);
   if (!plan->has_outside || plan->is_finite || convolution_is_finite(&call->operands[1])) return status_ok();

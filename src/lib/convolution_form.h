@@ -3,6 +3,7 @@
 #define HEDDLE_LIB_CONVOLUTION_FORM_H_
 
 #include "lib/gemm.h"
+#include "lib/gemm_matrix.h"
 
 enum { CONVOLUTION_MAX_SPATIAL = 8, CONVOLUTION_MAX_RANK = CONVOLUTION_MAX_SPATIAL + 2 };
 
@@ -249,5 +250,30 @@ typedef struct convolution_spread_arrays {
 // Thread-safe for different arrays. HEDDLE_OUT_OF_MEMORY.
 heddle_status convolution_spread_execute(const convolution_form *f, const convolution_spread *s, int threads,
                                          const convolution_spread_arrays *arrays);
+
+// --- convolution_points.c: images with features first, by windows of one element.
+
+typedef struct convolution_points {
+  convolution_lying input, result;
+  int64_t columns, parts;  // positions of a part, and how many parts an image has
+  bool steps, copies;      // elements are left out; what is read of a part is copied
+  int64_t copied, sums;    // elements that a thread keeps of a part
+} convolution_points;
+
+// False if the convolution is none.
+bool convolution_points_plan(const convolution_form *f, const convolution_lying *input, const convolution_lying *result,
+                             convolution_points *p);
+int64_t convolution_points_scratch(const convolution_form *f, const convolution_points *p, int threads);
+
+typedef struct convolution_points_arrays {
+  const void *input;
+  gemm_matrix kernel;  // [output feature, input feature], in f32
+  const float *bias;   // null without one
+  void *result, *scratch;
+} convolution_points_arrays;
+
+// Thread-safe for different arrays. HEDDLE_OUT_OF_MEMORY.
+heddle_status convolution_points_execute(const convolution_form *f, const convolution_points *p, int threads,
+                                         const convolution_points_arrays *arrays);
 
 #endif

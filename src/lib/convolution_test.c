@@ -432,7 +432,9 @@ static const struct {
     {"3x3, many features", 2, 1, 7, 256, 320, 1, 3, 1, 1, 1, 1},
     {"3x3, stride 2", 2, 1, 28, 64, 128, 1, 3, 2, 1, 1, 1},
     {"5x5", 2, 1, 14, 96, 96, 1, 5, 1, 2, 1, 1},
+    {"1x1", 2, 3, 20, 40, 72, 1, 1, 1, 0, 1, 1},
     {"1x1, stride 2", 2, 1, 28, 64, 128, 1, 1, 2, 0, 1, 1},
+    {"1 in one dim, stride 3", 1, 2, 700, 33, 65, 1, 1, 3, 0, 1, 1},
     {"odd features", 2, 2, 14, 37, 53, 1, 3, 1, 1, 1, 1},
     {"dilated", 2, 1, 28, 64, 64, 1, 3, 1, 2, 2, 1},
     {"one dim", 1, 2, 500, 32, 64, 1, 5, 1, 2, 1, 1},
@@ -588,6 +590,29 @@ static void test_cuts(void **state) {
   }
 }
 
+// Images with features first, and of types that are widened, are brought part by part.
+static void test_lying(void **state) {
+  (void)state;
+  static const dtype types[][3] = {{DTYPE_F32, DTYPE_F32, DTYPE_F32},
+                                   {DTYPE_BF16, DTYPE_BF16, DTYPE_BF16},
+                                   {DTYPE_F16, DTYPE_F32, DTYPE_F32},
+                                   {DTYPE_S8, DTYPE_S8, DTYPE_S32}};
+  for (size_t k = 0; k < ORDINARY; k++) {
+    form f = ordinary_form(k);
+    f.bias = k % 2;
+    f.activation = k % 3 ? NULL : "relu";
+    check_large(&f, types[1], k);
+    for (int d = 0; d < f.spatial; d++) f.input_order[d + 1] = f.output_order[d + 1] = f.kernel_order[d] = d + 2;
+    f.input_order[f.spatial + 1] = f.output_order[f.spatial + 1] = f.kernel_order[f.spatial] = 1;
+    f.kernel_order[f.spatial + 1] = 0;
+    for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
+      f.is_endless = (k + t) % 4 == 0 && types[t][0] != DTYPE_S8;
+      if (types[t][0] == DTYPE_S8) f.bias = 0, f.activation = NULL;
+      check_large(&f, types[t], k + t);
+    }
+  }
+}
+
 static void test_kernel_gradients(void **state) {
   (void)state;
   static const dtype bf16[3] = {DTYPE_BF16, DTYPE_BF16, DTYPE_BF16};
@@ -724,19 +749,13 @@ static void test_endless_dims(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_ways),
-      cmocka_unit_test(test_f32),
-      cmocka_unit_test(test_types),
-      cmocka_unit_test(test_endless_weights),
-      cmocka_unit_test(test_endless_inputs),
-      cmocka_unit_test(test_gradients),
-      cmocka_unit_test(test_large),
-      cmocka_unit_test(test_cuts),
-      cmocka_unit_test(test_kernel_gradients),
-      cmocka_unit_test(test_fewer_threads),
-      cmocka_unit_test(test_empty),
-      cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_endless_dims),
+      cmocka_unit_test(test_ways),           cmocka_unit_test(test_f32),
+      cmocka_unit_test(test_types),          cmocka_unit_test(test_endless_weights),
+      cmocka_unit_test(test_endless_inputs), cmocka_unit_test(test_gradients),
+      cmocka_unit_test(test_large),          cmocka_unit_test(test_cuts),
+      cmocka_unit_test(test_lying),          cmocka_unit_test(test_kernel_gradients),
+      cmocka_unit_test(test_fewer_threads),  cmocka_unit_test(test_empty),
+      cmocka_unit_test(test_refusals),       cmocka_unit_test(test_endless_dims),
   };
   return cmocka_run_group_tests_name("lib/convolution", tests, NULL, NULL);
 }

@@ -137,7 +137,7 @@ static int64_t elements_held(MlirOperation op, const loops *l, uint32_t whole) {
 }
 
 // Finds a product that the operation is, or is computed from, and what the root's loops are of it.
-static bool read_roles(MlirOperation op, const reach *at, int count, sizes_role *roles, bool *shares_columns) {
+static bool read_roles(MlirOperation op, const reach *at, int count, sizes_role *roles, sizes_request *request) {
   product_form p;
   if (product_form_of(op, &p)) {
     for (int k = 0; k < p.loop_count; k++) {
@@ -150,7 +150,9 @@ static bool read_roles(MlirOperation op, const reach *at, int count, sizes_role 
       for (int r = 0; r < count; r++)
         if (at->loops[k] >> r & 1U) roles[r] = role;
     }
-    *shares_columns = p.shares_columns;
+    request->shares_columns = p.shares_columns;
+    request->needs_packing =
+        sizes_needs_packing(p.type, p.trips[p.column], p.terms, p.columns.plain >= 0 && p.columns.minor == p.column);
     return true;
   }
   const int operands = (int)mlirOperationGetNumOperands(op);
@@ -159,7 +161,7 @@ static bool read_roles(MlirOperation op, const reach *at, int count, sizes_role 
     if (ir_is_null(producer) || loops_of(producer).count < 0) continue;
     const int result = (int)mlirOpResultGetResultNumber(ir_operand(op, k));
     const reach r = reach_of_producer(producer, result, tiling_map(op, k), at);
-    if (read_roles(producer, &r, count, roles, shares_columns)) return true;
+    if (read_roles(producer, &r, count, roles, request)) return true;
   }
   return false;
 }
@@ -183,16 +185,13 @@ static heddle_status configure_root(lower_context *c, MlirOperation op, const lo
   const bool is_product = reads_products(op) || multiplies(op, l);
   int64_t workgroup[TILING_MAX_LOOPS], registers[TILING_MAX_LOOPS];
   sizes_role roles[TILING_MAX_LOOPS] = {SIZES_OTHER};
-  bool shares_columns = false;
-  const bool has_roles = read_roles(op, &own, l->count, roles, &shares_columns);
-  const sizes_request request = {.count = l->count,
-                                 .trips = l->trips,
-                                 .allowed = allowed,
-                                 .is_product = is_product,
-                                 .roles = has_roles ? roles : NULL,
-                                 .shares_columns = shares_columns,
-                                 .holds_sums = is_product && !multiplies(op, l),
-                                 .held = elements_held(op, l, own.all & ~allowed)};
+  sizes_request request = {.count = l->count,
+                           .trips = l->trips,
+                           .allowed = allowed,
+                           .is_product = is_product,
+                           .holds_sums = is_product && !multiplies(op, l),
+                           .held = elements_held(op, l, own.all & ~allowed)};
+  if (read_roles(op, &own, l->count, roles, &request)) request.roles = roles;
   if (c->options->target.has_grid) {
     const bool is_single = !l->has_reduction && !reads_operations(op);
     grid_sizes_of_tiles(&c->options->target, &request, is_single, workgroup, registers);

@@ -33,14 +33,17 @@ static int64_t lanes_of(const target_description *target, int bits) {
   return vector_bits / bits > 0 ? vector_bits / bits : 1;
 }
 
-static int64_t lanes(const target_description *target, MlirOperation op) {
+// Bits of the widest elements that the operation reads or writes.
+static int widest(MlirOperation op) {
   int bits = 8;
   for (int k = 0; k < mlirOperationGetNumOperands(op); k++) {
     const int of_operand = ir_bit_width(ir_element_type(mlirValueGetType(ir_operand(op, k))));
     if (of_operand > bits) bits = of_operand;
   }
-  return lanes_of(target, bits);
+  return bits;
 }
+
+static int64_t lanes(const target_description *target, MlirOperation op) { return lanes_of(target, widest(op)); }
 
 // The largest divisor of `size` that is at most `wanted`, and a multiple of `unit` if there is such a one of a useful
 // size; all of it where only small ones are left.
@@ -55,13 +58,15 @@ static int64_t divisor(int64_t size, int64_t wanted, int64_t unit) {
 
 #define MOST_WASTE 1.05  // that register tiles may compute more than with tiles of whole units
 
-// About as many rows or columns of a product as wanted: the divisor of which register tiles of `unit` waste least.
-// Where there is none that is worth it, tiles of whole units, of which the last one is smaller.
-static int64_t product_tile(int64_t size, int64_t wanted, int64_t unit) {
+// About as many rows or columns of a product as wanted, and no more than `most`: the divisor of which register tiles of
+// `unit` waste least. Where there is none that is worth it, tiles of whole units, of which the last one is smaller.
+static int64_t product_tile(int64_t size, int64_t about, int64_t most, int64_t unit) {
+  const int64_t wanted = int64_min(about, int64_max(most / unit * unit, 1)),
+                largest = int64_min(wanted + wanted / 2, int64_max(most, 1));
   int64_t best = size;
   double least = 0;
-  if (size <= wanted + wanted / 2) return size;
-  for (int64_t d = wanted + wanted / 2; d >= wanted / 2 && d > 0; d--) {
+  if (size <= largest) return size;
+  for (int64_t d = largest; d >= wanted / 2 && d > 0; d--) {
     if (size % d != 0) continue;
     const double waste = (double)(int64_ceil_div(d, unit) * unit) / (double)d;
     const bool is_closer = int64_max(d - wanted, wanted - d) < int64_max(best - wanted, wanted - best);
@@ -108,13 +113,14 @@ static void tiles_of_product(const target_description *target, MlirOperation op,
                              int64_t *workgroup, int64_t *registers) {
   const int row = row_of(target);
   const int64_t width = lanes(target, op) * table[row].vectors;
-  int64_t rows = table[row].workgroup_rows, columns = table[row].workgroup_columns;
+  int64_t rows = table[row].workgroup_rows, columns = table[row].workgroup_columns, most = INT64_MAX;
   if (r->shares_columns) {
     rows = 4 * table[row].workgroup_columns;
     columns = columns / 2;
   } else if (r->holds_sums) {
     rows = rows / 4 * 3;
     columns = columns / 4 * 3;
+    if (r->needs_packing) most = SIZES_MOST_SUM_BYTES * 8 / widest(op);
   }
   for (int pass = 0; pass < 2; pass++)
     for (int k = r->count - 1; k >= 0; k--) {
@@ -124,8 +130,9 @@ static void tiles_of_product(const target_description *target, MlirOperation op,
       const int64_t wanted = is_column ? columns : is_row || pass == 1 ? rows : 1;
       // Sums of channels by themselves need not be two vectors wide, as nothing is loaded for several of them.
       const int64_t whole = is_column && r->shares_columns ? lanes(target, op) : unit;
-      workgroup[k] =
-          wanted > 1 && pass == 0 ? product_tile(r->trips[k], wanted, whole) : small_divisor(r->trips[k], wanted);
+      workgroup[k] = wanted > 1 && pass == 0 ? product_tile(r->trips[k], wanted, most, whole)
+                                             : small_divisor(r->trips[k], int64_min(wanted, most));
+      most = int64_max(1, most / workgroup[k]);
       registers[k] = int64_min(workgroup[k], unit);
       if (is_row || pass == 1) rows = int64_max(1, rows / workgroup[k]);
     }
@@ -219,6 +226,13 @@ sizes_packing sizes_of_packing(const target_description *target, MlirType type, 
   const int64_t block = table[row].row_bytes / share / (s.terms * bytes);
   s.row_block = packs_rows ? int64_max(1, block / s.rows) * s.rows : INT64_MAX;
   return s;
+}
+
+// Measured: of sums that something is computed from, products by smaller right sides take up to 1.25 times as long
+// packed, since their tiles are smaller then.
+bool sizes_needs_packing(MlirType type, int64_t columns, int64_t terms, bool lies_well) {
+  enum { FAR_BYTES = 1 << 20 };
+  return !lies_well || columns * terms * ir_bit_width(type) / 8 > FAR_BYTES;
 }
 
 bool sizes_worth_packing(const target_description *target, MlirType type, int64_t rows, int64_t columns, int64_t terms,

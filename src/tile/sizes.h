@@ -23,6 +23,7 @@ typedef struct sizes_request {
   const sizes_role *roles;  // by loop; null: no product has rows and columns
   bool shares_columns;      // the product multiplies each column by its own factors: all rows read few of them
   bool holds_sums;          // of a product: the root is computed from them
+  bool needs_packing;       // the product does, for which there is room beside few sums only
   int64_t held;             // elements that a tile of one row keeps of what is computed on the way
 } sizes_request;
 
@@ -49,6 +50,9 @@ typedef struct sizes_packing {
 // share the memory.
 sizes_packing sizes_of_packing(const target_description *target, MlirType type, MlirType packed, int64_t rows,
                                int64_t columns, int64_t terms, bool packs_rows, int share);
+
+// Whether the product takes much longer without it. `lies_well`: vectors of columns can be read where they are.
+bool sizes_needs_packing(MlirType type, int64_t columns, int64_t terms, bool lies_well);
 
 // Whether the copies cost less than they save. `lies_well`: vectors of columns can be read where they are.
 bool sizes_worth_packing(const target_description *target, MlirType type, int64_t rows, int64_t columns, int64_t terms,
