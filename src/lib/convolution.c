@@ -149,13 +149,13 @@ static void plan_passages(const lib_call *call, bool is_flipped, convolution_pla
   p->result = outward(&call->results[0], f->output_order);
 }
 
-// oneDNN takes a kernel of f32 as it lies, but for reversals; the strides in the canonical order's dims.
+// oneDNN takes a kernel as it lies, once it is of f32, but for reversals; the strides in the canonical order's dims.
 static void leave_kernel(const lib_array *a, const int *order, passage *s, int64_t *strides) {
   int64_t lying[CONVOLUTION_MAX_RANK] = {0};
   bool is_reversed = false;
   for (int d = 0; d < a->rank; d++) is_reversed = is_reversed || s->strides[d] < 0;
   dense_strides(a->rank, s->dims, strides);
-  if (a->type != DTYPE_F32 || is_reversed) return;
+  if (is_reversed) return;
   dense_strides(a->rank, a->dims, lying);
   for (int d = 0; d < a->rank; d++) strides[d] = lying[order[d]];
   s->permutes = false;

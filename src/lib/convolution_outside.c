@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpu_level.h"
 #include "base/pool.h"
 #include "lib/convolution_form.h"
 #include "lib/element.h"
@@ -48,15 +49,30 @@ bool convolution_reaches_outside(const convolution_form *f) {
   return false;
 }
 
-static bool floats_are_finite(int64_t count, const float *values) {
-  static const uint32_t exponent = 0x7f800000;
-  int found = 0;
-  for (int64_t k = 0; k < count; k++) {
-    uint32_t bits;
-    memcpy(&bits, &values[k], sizeof bits);
-    found |= (bits & exponent) == exponent;
+// The largest of `count` values' bits without their signs; endless ones have all bits of the exponent.
+#define LARGEST(name, target)                                       \
+  target static uint32_t name(int64_t count, const float *values) { \
+    uint32_t largest = 0;                                           \
+    for (int64_t k = 0; k < count; k++) {                           \
+      uint32_t bits;                                                \
+      memcpy(&bits, &values[k], sizeof bits);                       \
+      bits &= 0x7fffffff;                                           \
+      largest = bits > largest ? bits : largest;                    \
+    }                                                               \
+    return largest;                                                 \
   }
-  return !found;
+
+LARGEST(largest_plain, )
+#if defined(__x86_64__)
+LARGEST(largest_avx2, __attribute__((target("avx2"))))
+#endif
+
+static bool floats_are_finite(int64_t count, const float *values) {
+  static const uint32_t endless = 0x7f800000;
+#if defined(__x86_64__)
+  if (cpu_level_has_avx2()) return largest_avx2(count, values) < endless;
+#endif
+  return largest_plain(count, values) < endless;
 }
 
 bool convolution_is_finite(const lib_array *kernel) {

@@ -14,7 +14,7 @@ enum {
   LEAST_POSITIONS = 48,  // of the result in one part: each number of the kernel should serve so many
 };
 
-static const double least_work = 1 << 20, large_work = 1 << 23;  // multiplications of a part
+static const double least_work = 1 << 20, large_work = 1 << 25;  // multiplications of a part
 
 static int64_t rows_of(const convolution_form *f) { return f->spatial_rank ? f->dims[0].output : 1; }
 
