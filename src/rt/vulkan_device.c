@@ -246,16 +246,14 @@ static heddle_status create_instance(vulkan_device *d) {
   return vulkan_driver_instance_functions(&d->f, d->instance);
 }
 
-// To be freed, where there is no error. Devices that come between the two calls are left out.
-static heddle_status find_devices(const vulkan_device *d, uint32_t *count, VkPhysicalDevice **out) {
+// Devices that come between the two calls are left out.
+static heddle_status find_devices(vulkan_device *d, uint32_t *count) {
   VULKAN_TRY(d->f.EnumeratePhysicalDevices(d->instance, count, NULL), EnumeratePhysicalDevices);
-  VkPhysicalDevice *found = calloc(*count + (size_t)1, sizeof *found);
-  if (!found) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a list of %u devices", *count);
-  const VkResult result = d->f.EnumeratePhysicalDevices(d->instance, count, found);
+  d->devices = calloc(*count + (size_t)1, sizeof *d->devices);
+  if (!d->devices) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a list of %u devices", *count);
+  const VkResult result = d->f.EnumeratePhysicalDevices(d->instance, count, d->devices);
   heddle_status s = vulkan_driver_status(result == VK_INCOMPLETE ? VK_SUCCESS : result, "vkEnumeratePhysicalDevices");
   if (status_is_ok(s) && *count == 0) s = status_error(HEDDLE_DEVICE_FAILED, "Vulkan's loader finds no device");
-  if (status_is_ok(s)) *out = found;
-  else free(found);
   return s;
 }
 
@@ -275,14 +273,13 @@ static bool is_wanted(const char *wanted, uint32_t number, const char *name) {
   return *end ? strcasestr(name, wanted) != NULL : asked == number;
 }
 
-static heddle_status choose_of(const vulkan_device *d, uint32_t count, const VkPhysicalDevice *devices,
-                               candidate *best) {
+static heddle_status choose_of(const vulkan_device *d, uint32_t count, candidate *best) {
   const char *wanted = d->asked;
   int most = -1;
   text lacks = {0};
   heddle_status s = status_ok();
   for (uint32_t k = 0; k < count && status_is_ok(s); k++) {
-    candidate c = {.physical = devices[k]};
+    candidate c = {.physical = d->devices[k]};
     feature_chain chain;
     s = examine(&d->f, &c, &chain);
     if (!status_is_ok(s) || !is_wanted(wanted, k, c.properties.deviceName)) continue;
@@ -298,16 +295,13 @@ static heddle_status choose_of(const vulkan_device *d, uint32_t count, const VkP
   return s;
 }
 
-static heddle_status choose(const vulkan_device *d, candidate *best, feature_chain *features) {
-  VkPhysicalDevice *devices;
+static heddle_status choose(vulkan_device *d, candidate *best, feature_chain *features) {
   uint32_t count;
   const char *memory = getenv("HEDDLE_VULKAN_MEMORY");
   if (memory && *memory && strcmp(memory, "apart") != 0 && strcmp(memory, "shared") != 0)
     return status_error(HEDDLE_INVALID, "HEDDLE_VULKAN_MEMORY: found %s, wanted shared or apart", memory);
-  TRY(find_devices(d, &count, &devices));
-  heddle_status s = choose_of(d, count, devices, best);
-  free(devices);
-  TRY(s);
+  TRY(find_devices(d, &count));
+  TRY(choose_of(d, count, best));
   return examine(&d->f, best, features);  // its structures point at each other
 }
 
@@ -372,6 +366,7 @@ static void close_device(vulkan_device *d) {
   if (d->device && d->f.DestroyDevice && !d->is_abandoned) d->f.DestroyDevice(d->device, NULL);
   if (d->instance && d->f.DestroyInstance && !d->is_abandoned) d->f.DestroyInstance(d->instance, NULL);
   for (int k = 0; k < d->queue_count; k++) pthread_mutex_destroy(&d->queues[k].lock);
+  free(d->devices);
   free(d->asked);
   free(d);
 }
@@ -484,15 +479,12 @@ static heddle_status look_at(const vulkan_device *d, uint32_t number, VkPhysical
 }
 
 static heddle_status look(vulkan_device *d, text *out) {
-  VkPhysicalDevice *devices;
   uint32_t count;
   if (open_now.first) TRY(vulkan_device_check(open_now.first));
   TRY(create_instance(d));
-  TRY(find_devices(d, &count, &devices));
-  heddle_status s = status_ok();
-  for (uint32_t k = 0; k < count && status_is_ok(s); k++) s = look_at(d, k, devices[k], out);
-  free(devices);
-  return s;
+  TRY(find_devices(d, &count));
+  for (uint32_t k = 0; k < count; k++) TRY(look_at(d, k, d->devices[k], out));
+  return status_ok();
 }
 
 // The lock keeps forks away while the driver works.

@@ -45,7 +45,8 @@ typedef struct vulkan_device {
   pid_t process;              // that opened it
   _Atomic bool is_abandoned;  // it was left while it may have been running
   char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
-  char *asked;  // what it was opened as
+  char *asked;                // what it was opened as
+  VkPhysicalDevice *devices;  // all that the driver shows
   int references;
   struct vulkan_device *next;  // that is open
 } vulkan_device;

@@ -2,7 +2,7 @@
 #ifndef HEDDLE_TOOLS_DEVICE_FLAGS_H_
 #define HEDDLE_TOOLS_DEVICE_FLAGS_H_
 
-#include "tools/execute.h"
+#include "base/status.h"
 
 #define STREAMS_FLAG(value)             \
   {"streams", FLAG_SIZE, &(value), "N", \
@@ -13,9 +13,5 @@
 
 // Of --streams: HEDDLE_INVALID for more than any program may have.
 heddle_status device_flags_check(int streams);
-
-// Of --device, which may be null: HEDDLE_INVALID where the platform has no devices to choose from. The CPU, which has
-// one, and Vulkan say themselves that they have not the one that is asked for.
-heddle_status device_flags_check_device(const char *device, platform on);
 
 #endif

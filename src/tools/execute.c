@@ -34,6 +34,15 @@ heddle_status platform_from_name(const char *flag, const char *name, platform *o
                       flag, name);
 }
 
+heddle_status platform_check_device(const char *device, platform on) {
+  static const char *const without[] = {[PLATFORM_INTERPRETER] = "the interpreter",
+                                        [PLATFORM_SIMULATOR] = "the simulator",
+                                        [PLATFORM_CUDA] = "CUDA, which nothing here runs,"};
+  const char *name = (size_t)on < sizeof without / sizeof *without ? without[on] : NULL;
+  if (!device || !name) return status_ok();
+  return status_error(HEDDLE_INVALID, "--device: found %s, but %s has no devices to choose from", device, name);
+}
+
 void platform_compiles_for(platform on, const target_description *gpu, compile_options *options) {
   options->simulate = on == PLATFORM_SIMULATOR;
   options->runs = on == PLATFORM_VULKAN;

@@ -20,6 +20,10 @@ typedef enum platform {
 // The value of the flag --`flag`; case does not matter. HEDDLE_INVALID for names that are none's.
 heddle_status platform_from_name(const char *flag, const char *name, platform *out);
 
+// Of a flag --device, null where there is none: HEDDLE_INVALID where the platform has no devices to choose from. The
+// CPU, which has one, and Vulkan say themselves that they have not the one that is asked for.
+heddle_status platform_check_device(const char *device, platform on);
+
 // Makes the options those of a compilation for the platform, which is not the interpreter: for the GPU where kernels
 // run on one, which must outlive the options.
 void platform_compiles_for(platform on, const target_description *gpu, compile_options *options);

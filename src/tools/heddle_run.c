@@ -621,7 +621,7 @@ static heddle_status check_flags(void *argument) {
   TRY(cpu_flag_take(f->cpu, true));
   TRY(status_context(nvptx_target(f->chip, &f->gpu), "in --chip=%s", f->chip));
   TRY(platform_from_name("platform", f->platform, &f->on));
-  TRY(device_flags_check_device(f->device, f->on));
+  TRY(platform_check_device(f->device, f->on));
   if (f->sizes.size && (f->input_files || f->inputs.size || f->infeeds.size || f->on != PLATFORM_CPU))
     return status_error(HEDDLE_INVALID, "found --sizes and arrays, whose sizes are their own, or another platform");
   if (f->sizes.size > 1 && (f->measure.json || f->measure.trace))

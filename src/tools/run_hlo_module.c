@@ -335,7 +335,7 @@ static heddle_status check_flags(void *argument) {
   if (strcasecmp(r->reference, "default") == 0) r->reference = "Interpreter";
   TRY(platform_from_name("platform", r->platform, &r->on));
   TRY(device_flags_check(r->streams));
-  TRY(device_flags_check_device(r->device, r->on));
+  TRY(platform_check_device(r->device, r->on));
   return r->reference[0] ? platform_from_name("reference_platform", r->reference, &r->reference_on) : status_ok();
 }
 
