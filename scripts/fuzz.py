@@ -69,11 +69,11 @@ def sample(ending):
     return chosen
 
 
-def converted(*command):
+def converted(*command, ending=".hlo"):
     """The sample of HLO in another format; what has none is left out."""
     release = ROOT / "build" / "bin" / "heddle"
     heddle = release if release.exists() else BUILD / "bin" / "heddle"
-    for path in sample(".hlo"):
+    for path in sample(ending):
         done = subprocess.run([heddle, command[0], path, *command[1:]], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                               timeout=120, check=False)
         if done.returncode == 0 and len(done.stdout) <= 2 * LARGEST_SEED:
@@ -81,11 +81,12 @@ def converted(*command):
 
 
 def saved():
-    """The sample of HLO as saved programs of a machine that all have, and once more with code for another."""
+    """The sample of HLO as saved programs of a machine that all have, and once more with code for another; StableHLO, too,
+    of which some is for open sizes."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "x.heddle")
-        for levels in "x86-64-v2", "x86-64-v2,x86-64-v4":
-            for _ in converted("compile", f"--cpu={levels}", "-o", path):
+        for levels, ending in ("x86-64-v2", ".hlo"), ("x86-64-v2,x86-64-v4", ".hlo"), ("x86-64-v2", ".mlir"):
+            for _ in converted("compile", f"--cpu={levels}", "-o", path, ending=ending):
                 data = pathlib.Path(path).read_bytes()
                 if len(data) <= LARGEST_SAVED:
                     yield data

@@ -341,6 +341,7 @@ heddle_status compile_module(arena *a, const module *m, const compile_options *o
 }
 
 void compiled_release(compiled *c) {
+  for (int k = 0; k < c->special_count; k++) compiled_release(&c->specials[k]);
   lock_hold_forks();
   executable_destroy(c->executable);
   link_release(c->linked);
@@ -351,4 +352,5 @@ void compiled_release(compiled *c) {
   c->linked = NULL;
   c->simulator = NULL;
   c->buffers = NULL;
+  c->special_count = 0;
 }

@@ -90,8 +90,12 @@ typedef struct compiled {
   const open_sample_list *samples;  // of such a program
   const open_symbols *symbols;      // of one that is compiled for each size: it has no code itself; else null
   const compile_options *options;   // then
-  kernel_fn *entries;               // of the linked kernels
-  executable *executable;           // null for a target that this process cannot run, as is `linked`
+  // Of a program for open sizes: the same for some of them alone (open_instances_source.specials).
+  int special_count;
+  struct compiled *specials;
+  const char *sizes;       // of one of these: which it is for, "n0 = 64*m0, n1 = 64*m1"; else null
+  kernel_fn *entries;      // of the linked kernels
+  executable *executable;  // null for a target that this process cannot run, as is `linked`
   int threads;
   link_code *linked;
   simulator *simulator;  // null unless kernels are simulated

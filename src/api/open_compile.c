@@ -1,9 +1,12 @@
 // What is made with different stand-ins is compared, and the numbers in which it differs become polynomials.
 #include "api/open_compile.h"
 
+#include <inttypes.h>
+
 #include "api/open_symbols.h"
 #include "api/open_text.h"
 #include "base/int64.h"
+#include "base/log.h"
 #include "hlo/text.h"
 #include "prog/program_print.h"
 #include "prog/program_sizes.h"
@@ -492,6 +495,98 @@ static heddle_status compile_level(const open_program *o, compiled *out) {
   return s;
 }
 
+// --- code for multiples
+
+// Tiles of a transpose are that long along open dims (kernel/hero_transpose.c), the longest that fill them.
+static const int64_t multiples[] = {64, 16};
+
+enum { MULTIPLES = sizeof multiples / sizeof *multiples };
+
+// The symbols that a number depends on.
+static void note_symbols(const program_sizes *s, const int64_t *terms, bool *out) {
+  for (int t = 1; t < program_sizes_term_count(s); t++)
+    for (int k = 0, digits = t; terms[t] != 0 && k < s->symbol_count; k++, digits /= s->degree + 1)
+      if (digits % (s->degree + 1) > 0) out[k] = true;
+}
+
+// Those that dims behind the first one depend on. `number` counts the program's numbers, `next` the open ones.
+static void note_inner(const program_sizes *s, const program_shape *of, int *number, int *next, bool *out) {
+  for (int d = 0; d < of->rank; d++, ++*number) {
+    while (*next < s->number_count && s->numbers[*next].number < *number) ++*next;
+    if (d > 0 && *next < s->number_count && s->numbers[*next].number == *number)
+      note_symbols(s, s->numbers[*next].terms, out);
+  }
+}
+
+static void find_inner_symbols(const program *p, bool *out) {
+  int number = 0, next = 0;
+  for (int i = 0; i < p->parameter_count; i++) note_inner(&p->sizes, &p->parameters[i].shape, &number, &next, out);
+  for (int i = 0; i < p->result_count; i++) note_inner(&p->sizes, &p->results[i].shape, &number, &next, out);
+}
+
+static bool turns_open_dims(const lhlo_program *p) {
+  for (int k = 0; k < p->kernel_count; k++)
+    if (p->kernels[k]->takes_sizes && p->kernels[k]->hero == HERO_TRANSPOSE) return true;
+  return false;
+}
+
+// At this level of stand-ins; *pays is false if nothing is gained at any.
+static heddle_status compile_multiples_at(const open_program *o, bool *pays, compiled *out) {
+  open_sample trial = {0};
+  TRY(read_sample(o, 0, &trial));
+  *pays = turns_open_dims(trial.plan);
+  return *pays ? compile_level(o, out) : status_ok();
+}
+
+static bool is_refused(heddle_status s) { return !status_is_ok(s) && heddle_status_code(s) != HEDDLE_CANCELLED; }
+
+static const char *sizes_text(const open_program *o, const open_program *special, const bool *is_inner) {
+  text t = {0};
+  for (int k = 0; k < o->symbols.samples.symbol_count; k++)
+    if (is_inner[k])
+      text_printf(&t, "%s%s = %" PRId64 "*%s", t.size ? ", " : "", o->symbols.names[k], special->symbols.multiple,
+                  special->symbols.names[k]);
+  const char *copy = arena_strdup(o->arena, text_cstr(&t), t.size);
+  text_free(&t);
+  return copy;
+}
+
+// The program for inner sizes that are multiples of this one, appended to `out`. That there is no such code is no
+// error.
+static heddle_status add_multiple(const open_program *o, const bool *is_inner, int64_t multiple, compiled *out) {
+  open_refusal unused = {0};
+  open_program special = *o;
+  special.refusal = &unused;
+  if (!open_symbols_multiply(o->arena, &special.symbols, is_inner, multiple)) return status_ok();
+  compiled *made = &out->specials[out->special_count];
+  heddle_status s = status_error(HEDDLE_UNIMPLEMENTED, "no stand-ins");
+  bool pays = true;
+  int *level = &special.symbols.samples.level;
+  for (; pays && *level < OPEN_SAMPLES_LEVELS && is_refused(s); ++*level) {
+    heddle_status_free(s);
+    s = compile_multiples_at(&special, &pays, made);
+  }
+  if (status_is_ok(s) && pays) {
+    made->sizes = sizes_text(o, &special, is_inner);
+    out->special_count++;
+  }
+  if (!is_refused(s)) return s;
+  log_print(1, "no code for sizes that are multiples of %d: %s", (int)multiple, heddle_status_message(s));
+  heddle_status_free(s);
+  return status_ok();
+}
+
+// What transposes along open dims goes element by element if sizes may be any; where tiles fill them, it turns these in
+// registers. Which is asked of the sizes of a run (rt/open_instances.c).
+static heddle_status compile_multiples(const open_program *o, compiled *out) {
+  bool is_inner[PROGRAM_MOST_SYMBOLS] = {0};
+  if (out->program.sizes.derived_count > 0 || !takes_sizes(out->plan)) return status_ok();
+  find_inner_symbols(&out->program, is_inner);
+  out->specials = arena_array(o->arena, compiled, MULTIPLES);
+  for (int k = 0; k < MULTIPLES && out->special_count == k; k++) TRY(add_multiple(o, is_inner, multiples[k], out));
+  return status_ok();
+}
+
 // --- compiled for each size
 
 static int signature_numbers(const program *p) {
@@ -559,6 +654,11 @@ open_instances *open_compile_instances(const compiled *code) {
                                   .entries = code->entries,
                                   .options = {.threads = code->threads},
                                   .buffers = code->buffers};
+  open_special specials[OPEN_INSTANCES_MOST_SPECIALS];
+  for (int k = 0; k < code->special_count; k++)
+    specials[k] = (open_special){&code->specials[k].program, code->specials[k].entries};
+  source.special_count = code->special_count;
+  source.specials = specials;
   if (code->symbols) {
     source.make = make_instance;
     source.drop = drop_instance;
@@ -631,7 +731,13 @@ heddle_status open_compile(arena *a, const char *file, str source, const import_
     first = s;
     s = status_ok();
   }
-  const bool is_refused = o.symbols.samples.level == OPEN_SAMPLES_LEVELS && !status_is_ok(first);
-  heddle_status_free(is_refused ? s : first);
-  return is_refused ? first : s;
+  if (status_is_ok(s) && o.symbols.samples.level < OPEN_SAMPLES_LEVELS) {
+    heddle_status_free(first);
+    s = compile_multiples(&o, out);
+    if (!status_is_ok(s)) compiled_release(out);
+    return s;
+  }
+  const bool is_none = o.symbols.samples.level == OPEN_SAMPLES_LEVELS && !status_is_ok(first);
+  heddle_status_free(is_none ? s : first);
+  return is_none ? first : s;
 }

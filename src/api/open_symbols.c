@@ -87,6 +87,7 @@ heddle_status open_symbols_import(arena *a, const open_symbols *o, int sample, i
                      "another, or depends on which of them is larger: sizes have to be given when it is compiled");
   (*out)->open_from = sizes->from;
   (*out)->takes_sizes = o->takes_sizes;
+  (*out)->open_multiple = o->multiple;
   device_counts_adopt(*out, 0, 0);
   return status_ok();
 }
@@ -335,6 +336,19 @@ static heddle_status try_rule(arena *a, open_symbols *o, symbol_rule rule, bool 
   TRY(open_derived_find(&(open_derived_program){a, read_derived, (void *)&context}, &o->samples, &o->derived));
   if (o->derived.count > 0) return status_ok();
   return open_symbols_import(a, o, 0, &sizes, &unused);
+}
+
+bool open_symbols_multiply(arena *a, open_symbols *o, const bool *is_chosen, int64_t multiple) {
+  o->multiple = multiple;
+  for (int k = 0; k < o->samples.symbol_count; k++)
+    if (is_chosen[k]) o->names[k] = arena_printf(a, "m%s", o->names[k] + 1);
+  for (int k = 0; k < o->samples.symbol_count; k++)
+    if (is_chosen[k] && o->most[k] < INT64_MAX) o->most[k] /= multiple;
+  for (int k = 0; k < o->dim_count; k++) {
+    open_dim *d = &o->dims[k];
+    if (is_chosen[d->symbol] && !substitute(d, multiple, 0)) return false;
+  }
+  return true;
 }
 
 heddle_status open_symbols_count(arena *a, open_symbols *o, module **closed) {

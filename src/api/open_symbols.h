@@ -25,6 +25,7 @@ struct open_symbols {
   open_samples samples;
   open_derived derived;
   bool takes_sizes;  // module.takes_sizes
+  int64_t multiple;  // module.open_multiple
   bool specializes;  // what is compiled is read again for each size: shapes may depend on sizes in any way
   const char *names[PROGRAM_MOST_SYMBOLS];
   int64_t most[PROGRAM_MOST_SYMBOLS];  // as the bounds of their dims say, else INT64_MAX
@@ -38,6 +39,10 @@ heddle_status open_symbols_find(arena *a, open_symbols *o, module **closed);
 
 // Reads the program; if it has open dims, they are noted and *closed is null.
 heddle_status open_symbols_count(arena *a, open_symbols *o, module **closed);
+
+// The symbols for which `is_chosen`, n0 for example, become symbols m0 that are multiplied by `multiple`. False if
+// numbers become too large.
+bool open_symbols_multiply(arena *a, open_symbols *o, const bool *is_chosen, int64_t multiple);
 
 // The program with the stand-ins of a sample, and what it asserts of them.
 heddle_status open_symbols_import(arena *a, const open_symbols *o, int sample, import_open_sizes *sizes, module **out);

@@ -108,13 +108,22 @@ static heddle_status print_samples(arena *a, text *out, const compiled *code, op
 }
 
 // Amounts in reasons may have other units in other samples.
-heddle_status open_text_print(arena *a, text *out, const compiled *code, open_text_fn print) {
+static heddle_status print_one(arena *a, text *out, const compiled *code, open_text_fn print) {
   const size_t start = out->size;
   heddle_status s = print_samples(a, out, code, print, false);
   if (status_is_ok(s)) return s;
   heddle_status_free(s);
   out->size = start;
   return print_samples(a, out, code, print, true);
+}
+
+heddle_status open_text_print(arena *a, text *out, const compiled *code, open_text_fn print) {
+  TRY(print_one(a, out, code, print));
+  for (int k = 0; k < code->special_count; k++) {
+    text_printf(out, "// where %s:\n", code->specials[k].sizes);
+    TRY(print_one(a, out, &code->specials[k], print));
+  }
+  return status_ok();
 }
 
 static bool is_uniform(void *context, const int64_t *values, bool is_part) {

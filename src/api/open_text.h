@@ -8,7 +8,8 @@
 typedef heddle_status (*open_text_fn)(text *out, const open_sample *sample);
 
 // What `print` says of all samples of `code`, which is open: numbers that differ become the polynomial of the symbols
-// that they are, `?` where they are none. HEDDLE_INTERNAL where the texts differ in more than numbers.
+// that they are, `?` where they are none. The same of what was made for some sizes alone follows. HEDDLE_INTERNAL where
+// the texts differ in more than numbers.
 heddle_status open_text_print(arena *a, text *out, const compiled *code, open_text_fn print);
 
 // Whether texts, of the samples with the odd one in the place of the last, differ in numbers only, each of which is a

@@ -1,10 +1,12 @@
 // A file holds a list of images for each instruction set, and the plans that they are for: one where the program was
-// planned alike for all, as most are, since figures like tile sizes follow from the width of vectors for few.
+// planned alike for all, as most are, since figures like tile sizes follow from the width of vectors for few. What was
+// made for some sizes alone follows what was made for all of them.
 #include "api/save.h"
 
 #include "base/checksum.h"
 #include "base/cpu_features.h"
 #include "base/file.h"
+#include "base/vec.h"
 #include "heddle/version.h"
 #include "prog/program_file.h"
 #include "rt/program_check.h"
@@ -55,22 +57,28 @@ static program_code code_of(arena *a, const compiled *c, int plan) {
   return (program_code){.machine = is_host ? cpu_target_machine(&m) : target_kind_name(m.kind),
                         .level = c->level,
                         .features = is_host ? cpu_features_needed(a, cpu_target_machine(&m), str_from(m.features)) : "",
+                        .sizes = c->sizes,
                         .plan = plan,
                         .image_count = c->program.image_count,
                         .images = c->program.images};
 }
 
 static heddle_status parts_of(arena *a, int count, const compiled *levels, int *part_count, const str **parts) {
-  program_code *codes = arena_array(a, program_code, count);
-  plan_list list = {.plans = arena_array(a, program, count), .records = arena_array(a, str, count)};
+  VEC(const compiled *) all = {0};
   for (int k = 0; k < count; k++) {
-    TRY(program_check(&levels[k].program));
-    codes[k] = code_of(a, &levels[k], add_plan(a, &levels[k], &list));
+    vec_push(a, &all, &levels[k]);
+    for (int s = 0; s < levels[k].special_count; s++) vec_push(a, &all, &levels[k].specials[s]);
+  }
+  program_code *codes = arena_array(a, program_code, all.size);
+  plan_list list = {.plans = arena_array(a, program, all.size), .records = arena_array(a, str, all.size)};
+  for (int k = 0; k < all.size; k++) {
+    TRY(program_check(&all.data[k]->program));
+    codes[k] = code_of(a, all.data[k], add_plan(a, all.data[k], &list));
   }
   const program_saved saved = {.producer = "heddle " HEDDLE_VERSION,
                                .plan_count = list.count,
                                .plans = list.plans,
-                               .code_count = count,
+                               .code_count = all.size,
                                .codes = codes};
   *parts = program_file_parts(a, &saved, part_count, NULL);
   return status_ok();

@@ -73,6 +73,7 @@ struct module {
   int64_t open_from;
   bool takes_sizes;           // whatever has an open dim takes sizes when it runs, also what could do without
                               // (kernel/open_form.h)
+  int64_t open_multiple;      // of which sizes that are not outermost are multiples; 0: they may be any
   str_map computation_names;  // kept by module_add_computation and module_remove_computation
 };
 

@@ -109,6 +109,7 @@ static module *clone(arena *a, const module *m, bool shares_values) {
   to->next_name = m->next_name;
   to->open_from = m->open_from;
   to->takes_sizes = m->takes_sizes;
+  to->open_multiple = m->open_multiple;
   arena_destroy(s.scratch);
   return to;
 }

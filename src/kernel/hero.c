@@ -77,8 +77,10 @@ bool kernel_hero_exists(target_kind kind, hero_kind hero) { return rules[kind][h
 
 const char *kernel_hero_name(hero_kind kind) { return names[kind]; }
 
-// Those whose code is right for all sizes that it may be given: it goes along whole rows.
-static bool takes_open_sizes(hero_kind hero) {
+// Those whose code is right for all sizes that it may be given: it goes along whole rows, or through tiles that fill
+// what is a multiple of their sides.
+static bool takes_open_sizes(const kernel_plan *k, hero_kind hero) {
+  if (hero == HERO_TRANSPOSE) return k->computation->module->open_multiple > 0;
   return hero == HERO_UPDATE_SLICE || hero == HERO_SCATTER || hero == HERO_REDUCTION || hero == HERO_LOOPS ||
          hero == HERO_LOOP;
 }
@@ -92,7 +94,7 @@ void kernel_choose_hero(arena *a, kernel_plan *k, const instruction_list *body, 
     k->details = (hero_details){0};
     k->part_count = 0;
     k->body_count = 0;
-    if (k->takes_sizes && !takes_open_sizes(k->hero)) continue;
+    if (k->takes_sizes && !takes_open_sizes(k, k->hero)) continue;
     if (takes && takes(a, k, body, target)) return;
   }
 }

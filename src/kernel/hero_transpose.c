@@ -72,6 +72,17 @@ static void choose_tiles(hero_transpose *h, const target_tile_sizes *sizes) {
   h->tiles_b = int64_ceil_div(h->b, h->tile_b);
 }
 
+// A tile is as long along an open axis as all of its sizes are a multiple of. False if they are none.
+static bool choose_open_tiles(const kernel_plan *k, hero_transpose *h, const target_tile_sizes *sizes) {
+  const module *m = k->computation->module;
+  const bool is_open_a = h->a >= m->open_from, is_open_b = h->b >= m->open_from;
+  h->tile_a = is_open_a ? m->open_multiple : side_of(sizes->transpose_unit, h->a, sizes->transpose_side);
+  h->tile_b = is_open_b ? m->open_multiple : side_of(sizes->transpose_unit, h->b, sizes->transpose_side);
+  h->tiles_a = int64_ceil_div(h->a, h->tile_a);
+  h->tiles_b = int64_ceil_div(h->b, h->tile_b);
+  return (!is_open_a || h->a % h->tile_a == 0) && (!is_open_b || h->b % h->tile_b == 0);
+}
+
 static bool fits_registers(const hero_transpose *h) {
   for (int n = 0; n < h->hero_count; n++)
     if (dtype_is_complex(h->heroes[n]->shape->dtype)) return false;
@@ -154,10 +165,11 @@ bool hero_transpose_takes(arena *a, kernel_plan *k, const instruction_list *body
     if (!turns_memory(a, h, target)) return false;
   }
   if (!fills_bytes(k, h) || !kernel_epilogue_find(a, k, body, h->hero_count, h->heroes, &h->epilogue)) return false;
-  choose_tiles(h, &target->tiles);
+  if (!k->takes_sizes) choose_tiles(h, &target->tiles);
+  else if (!choose_open_tiles(k, h, &target->tiles)) return false;
   find_direct(a, k, h);
   choose_blocks(a, h, target);
-  h->streams = output_bytes(k) >= target->tiles.transpose_stream_bytes;
+  h->streams = !k->takes_sizes && output_bytes(k) >= target->tiles.transpose_stream_bytes;
   k->hero_instruction = heroes.data[0];
   k->reason = "through tiles, so that reads and writes are both contiguous";
   make_parts(a, k, h);

@@ -279,6 +279,7 @@ static const record_field code_fields[] = {
     FIELD(program_code, TEXT, machine),
     FIELD(program_code, TEXT, level),
     FIELD(program_code, TEXT, features),
+    FIELD(program_code, TEXT, sizes),
     FIELD(program_code, INT, plan),
     LIST(program_code, LIST, images, image_count, .type = &image_type),
 };

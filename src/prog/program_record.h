@@ -13,6 +13,7 @@ typedef struct program_code {
   const char *machine;   // "x86-64", "aarch64"; of GPUs "nvptx"
   const char *level;     // what the code was asked for: "x86-64-v3", "native", "sm_90"
   const char *features;  // what of the machine it uses: "+avx2,+fma,…"
+  const char *sizes;     // null: any that the program takes; else which of them it is for, "n0 = 64*m0"
   int plan;
   int image_count;
   const program_image *images;

@@ -22,6 +22,7 @@ typedef struct making_size {
 
 struct open_instances {
   open_instances_source source;
+  open_special specials[OPEN_INSTANCES_MOST_SPECIALS];
   uint64_t uses;
   open_instance *kept[KEPT];
   making_size *making;
@@ -32,7 +33,10 @@ static lock of_all = LOCK_INITIALIZER;
 
 open_instances *open_instances_create(const open_instances_source *source) {
   open_instances *all = calloc(1, sizeof *all);
-  if (all) all->source = *source;
+  if (!all) return NULL;
+  all->source = *source;
+  all->source.specials = all->specials;
+  for (int k = 0; k < source->special_count; k++) all->specials[k] = source->specials[k];
   return all;
 }
 
@@ -58,8 +62,52 @@ void open_instances_destroy(open_instances *all) {
 
 typedef struct making {
   const open_instances_source *source;
+  const int64_t *const *dims;  // of the parameters
   open_instance *instance;
 } making;
+
+// Callers have read what the program for all sizes says of its arrays.
+static bool is_same_value(const program_value *x, const program_value *y) {
+  bool is_same =
+      x->shape.type == y->shape.type && x->shape.rank == y->shape.rank && x->donated_parameter == y->donated_parameter;
+  for (int d = 0; is_same && d < x->shape.rank; d++)
+    is_same = x->shape.dims[d] == y->shape.dims[d] && x->shape.minor_to_major[d] == y->shape.minor_to_major[d];
+  return is_same;
+}
+
+static bool has_same_signature(const program *x, const program *y) {
+  bool is_same = x->parameter_count == y->parameter_count && x->result_count == y->result_count &&
+                 x->given_result_count == y->given_result_count && x->dynamic_count == 0 && y->dynamic_count == 0 &&
+                 x->device_count == y->device_count;
+  for (int k = 0; is_same && k < x->parameter_count; k++) is_same = is_same_value(&x->parameters[k], &y->parameters[k]);
+  for (int k = 0; is_same && k < x->result_count; k++) is_same = is_same_value(&x->results[k], &y->results[k]);
+  return is_same;
+}
+
+static bool has_as_many_dims(const program *x, const program *y) {
+  bool is_same = x->parameter_count == y->parameter_count;
+  for (int k = 0; is_same && k < x->parameter_count; k++)
+    is_same = x->parameters[k].shape.rank == y->parameters[k].shape.rank;
+  return is_same;
+}
+
+// The program for the sizes by one that is for them alone, if there is one that is like `general`.
+static const program *find_special(arena *a, const open_instances_source *from, const int64_t *const *dims,
+                                   const program *general, const kernel_fn **entries) {
+  int64_t symbols[PROGRAM_MOST_SYMBOLS];
+  for (int k = 0; k < from->special_count; k++) {
+    const program *p = from->specials[k].program;
+    if (!has_as_many_dims(p, general)) continue;
+    heddle_status s = program_sizes_solve(p, dims, symbols);
+    const bool fits = status_is_ok(s);
+    heddle_status_free(s);
+    const program *made = fits && p->sizes.symbol_count ? program_sizes_fill(a, p, symbols) : p;
+    if (!fits || !has_same_signature(general, made)) continue;
+    *entries = from->specials[k].entries;
+    return made;
+  }
+  return NULL;
+}
 
 static heddle_status fill(void *argument) {
   const making *m = argument;
@@ -67,9 +115,12 @@ static heddle_status fill(void *argument) {
   const open_instances_source *from = m->source;
   x->arena = arena_create();
   if (from->make) return from->make(from->user, x->symbols, x);
-  x->callable.program = program_sizes_fill(x->arena, from->program, x->symbols);
+  const program *general = program_sizes_fill(x->arena, from->program, x->symbols);
+  const kernel_fn *entries = from->entries;
+  const program *special = find_special(x->arena, from, m->dims, general, &entries);
+  x->callable.program = special ? special : general;
   x->callable.buffers = from->buffers;
-  return executable_create(x->callable.program, from->entries, &from->options, &x->callable.executable);
+  return executable_create(x->callable.program, entries, &from->options, &x->callable.executable);
 }
 
 static void drop(void *argument, bool is_torn) {
@@ -78,12 +129,13 @@ static void drop(void *argument, bool is_torn) {
   m->instance->arena = NULL;  // the guard's
 }
 
-static heddle_status make(const open_instances_source *source, const int64_t *symbols, open_instance **out) {
+static heddle_status make(const open_instances_source *source, const int64_t *const *dims, const int64_t *symbols,
+                          open_instance **out) {
   open_instance *x = calloc(1, sizeof *x);
   *out = NULL;
   if (!x) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a program's sizes");
   memcpy(x->symbols, symbols, sizeof x->symbols);
-  making m = {source, x};
+  making m = {source, dims, x};
   heddle_status s = guard_run(fill, drop, &m);
   if (status_is_ok(s)) {
     x->users = 1;
@@ -189,9 +241,10 @@ static heddle_status find_or_begin(open_instances *all, const int64_t *symbols, 
   }
 }
 
-static heddle_status make_and_keep(open_instances *all, const int64_t *symbols, making_size *own, open_instance **out) {
+static heddle_status make_and_keep(open_instances *all, const int64_t *const *dims, const int64_t *symbols,
+                                   making_size *own, open_instance **out) {
   open_instance *old = NULL;
-  heddle_status s = make(&all->source, symbols, out);
+  heddle_status s = make(&all->source, dims, symbols, out);
   lock_take(&of_all);
   if (*out) {
     (*out)->last_used = ++all->uses;
@@ -216,7 +269,7 @@ static open_instance *take(open_instances *all, const int64_t *const *dims, hedd
   if (x) return x;
   making_size *own = NULL;
   *why = find_or_begin(all, symbols, &own, &x);
-  if (own) *why = make_and_keep(all, symbols, own, &x);
+  if (own) *why = make_and_keep(all, dims, symbols, own, &x);
   return x;
 }
 

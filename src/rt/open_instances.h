@@ -20,12 +20,24 @@ typedef struct open_instance {
   uint64_t last_used;
 } open_instance;
 
+// A program that does the same at some sizes alone, with the entries of its kernels: for open sizes that are multiples
+// of something, or for given ones.
+typedef struct open_special {
+  const program *program;  // checked
+  const kernel_fn *entries;
+} open_special;
+
+enum { OPEN_INSTANCES_MOST_SPECIALS = 64 };
+
 // What all of them share; it must outlive them.
 typedef struct open_instances_source {
   const program *program;    // for open sizes; checked
   const kernel_fn *entries;  // of its kernels
   executable_options options;
   buffer_cache *buffers;
+  // Taken in this order where they are for a run's sizes; at most that many. The list need not outlive the call.
+  int special_count;
+  const open_special *specials;
   // Makes an instance otherwise than by filling in the program's numbers; null: so. Its arena and its symbols are
   // there, `callable` and `made` are filled in. `drop` gives back what the arena does not hold, also after an error.
   heddle_status (*make)(void *user, const int64_t *symbols, open_instance *out);

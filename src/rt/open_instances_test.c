@@ -18,6 +18,8 @@ static const program_value parameters[] = {{"x", {DTYPE_F32, 1, dims, order}, -1
 static const program_open_number numbers[] = {{0, {0, 1}}};
 static const program open = {
     .name = "by_hand",
+    .device_count = 1,
+    .partition_count = 1,
     .parameter_count = 1,
     .parameters = parameters,
     .sizes = {.symbol_count = 1, .degree = 1, .symbols = symbols, .number_count = 1, .numbers = numbers}};
@@ -95,6 +97,51 @@ static void test_all_in_use(void **state) {
   open_instances_destroy(all);
   assert_int_equal(c.made, KEPT + 1);
   assert_int_equal(c.dropped, KEPT + 1);
+}
+
+// A program of the same parameter, of type `type` and rank `rank`, for multiples of `multiple`, or for it alone.
+static program special_of(const char *name, dtype type, int rank, int64_t multiple, bool is_open) {
+  static int64_t all_dims[16];
+  static program_open_number all_numbers[8];
+  static program_value all_parameters[8];
+  static int next = 0;
+  int64_t *own = &all_dims[2 * next];
+  own[0] = own[1] = multiple;
+  all_numbers[next] = (program_open_number){0, {0, multiple}};
+  all_parameters[next] = (program_value){"x", {type, rank, own, rank ? (int64_t[2]){0, 1} : NULL}, -1};
+  all_parameters[next].shape.minor_to_major = order;
+  program made = open;
+  made.name = name;
+  made.parameters = &all_parameters[next];
+  made.sizes = is_open ? open.sizes : (program_sizes){0};
+  if (is_open) made.sizes.numbers = &all_numbers[next];
+  next++;
+  return made;
+}
+
+// What is for some sizes alone is taken where it is for those of the run and like the program for all of them.
+static void test_specials(void **state) {
+  (void)state;
+  const program seven = special_of("seven", DTYPE_F32, 1, 7, false), more = special_of("more", DTYPE_F32, 1, 64, true),
+                some = special_of("some", DTYPE_F32, 1, 16, true), other = special_of("other", DTYPE_F64, 1, 5, true),
+                none = special_of("none", DTYPE_F32, 0, 5, false);
+  const open_special specials[] = {{&none, NULL}, {&other, NULL}, {&seven, NULL}, {&more, NULL}, {&some, NULL}};
+  static const struct {
+    int64_t size;
+    const char *name;
+  } cases[] = {{7, "seven"},   {64, "more"},    {192, "more"},  {16, "some"}, {80, "some"},
+               {8, "by_hand"}, {14, "by_hand"}, {5, "by_hand"}, {0, "more"},  {1000, "by_hand"}};
+  buffer_cache *buffers = buffer_cache_create();
+  open_instances *all = open_instances_create(&(open_instances_source){
+      .program = &open, .options = {.threads = 1}, .buffers = buffers, .special_count = 5, .specials = specials});
+  assert_non_null(all);
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    open_instance *x = take(all, cases[k].size);
+    assert_string_equal(x->callable.program->name, cases[k].name);
+    open_instances_give(all, x);
+  }
+  open_instances_destroy(all);
+  buffer_cache_destroy(buffers);
 }
 
 // A size that cannot be made leaves the others as they are.
@@ -233,8 +280,8 @@ static void test_fork(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_bound),   cmocka_unit_test(test_all_in_use), cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_at_once), cmocka_unit_test(test_fork),
+      cmocka_unit_test(test_bound),   cmocka_unit_test(test_specials), cmocka_unit_test(test_all_in_use),
+      cmocka_unit_test(test_refused), cmocka_unit_test(test_at_once),  cmocka_unit_test(test_fork),
   };
   return cmocka_run_group_tests_name("rt/open_instances", tests, NULL, NULL);
 }

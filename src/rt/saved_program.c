@@ -12,15 +12,23 @@
 #include "rt/device_types.h"
 #include "rt/program_check.h"
 
+// One of the file's plans with images for it, ready to be run.
+typedef struct saved_part {
+  program plan;
+  link_code *linked;
+  kernel_fn *entries;
+} saved_part;
+
 struct saved_program {
   arena *arena;
   str bytes;
   program_saved contents;
   const program_code *code;
-  program plan;  // the one that the code is for, with its images
-  link_code *linked;
-  invocable callable;         // without an executable if sizes are open
-  open_instances *instances;  // then; else null
+  saved_part main;
+  int special_count;
+  saved_part specials[OPEN_INSTANCES_MOST_SPECIALS];  // of a program for open sizes, for some of them alone
+  invocable callable;                                 // without an executable if sizes are open
+  open_instances *instances;                          // then; else null
 };
 
 typedef struct opening {
@@ -90,7 +98,7 @@ static heddle_status choose_code(arena *a, const program_saved *p, const char *l
   *out = NULL;
   for (int k = 0; k < p->code_count; k++) {
     const program_code *c = &p->codes[k];
-    if (level && strcmp(level, c->level) != 0) continue;
+    if (c->sizes || (level && strcmp(level, c->level) != 0)) continue;
     const char *hinders = hindrance(a, c);
     if (level && hinders[0])
       return status_error(HEDDLE_UNIMPLEMENTED, "the code %s of the saved program %s, which this machine (%s) has not",
@@ -103,14 +111,14 @@ static heddle_status choose_code(arena *a, const program_saved *p, const char *l
   return *out ? status_ok() : no_code(a, p, level);
 }
 
-static heddle_status choose_plan(saved_program *p) {
-  const int number = p->code ? p->code->plan : -1;
-  if (number < 0 || number >= p->contents.plan_count)
+static heddle_status choose_plan(const program_saved *p, const program_code *c, program *out) {
+  const int number = c ? c->plan : -1;
+  if (number < 0 || number >= p->plan_count)
     return status_error(HEDDLE_INVALID, "the saved program's code is for plan %d, which is not there", number);
-  p->plan = p->contents.plans[number];
-  p->plan.images = p->code->images;
-  p->plan.image_count = p->code->image_count;
-  return program_check(&p->plan);
+  *out = p->plans[number];
+  out->images = c->images;
+  out->image_count = c->image_count;
+  return program_check(out);
 }
 
 // --- linking
@@ -132,13 +140,14 @@ static heddle_status check_image(const program *p, int number) {
                       program_image_format_name(i->format));
 }
 
-static heddle_status link_kernels(saved_program *p, kernel_fn *entries) {
+static heddle_status link_kernels(arena *a, saved_part *p) {
   const program *made = &p->plan;
+  kernel_fn *entries = p->entries = arena_array(a, kernel_fn, made->kernel_count);
   TRY(check_kernels(made));
-  str *objects = arena_array(p->arena, str, made->image_count);
-  int *numbers = arena_array(p->arena, int, made->image_count), object_count = 0, wanted_count = 0;
-  link_entry *wanted = arena_array(p->arena, link_entry, made->kernel_count);
-  void **addresses = arena_array(p->arena, void *, made->kernel_count);
+  str *objects = arena_array(a, str, made->image_count);
+  int *numbers = arena_array(a, int, made->image_count), object_count = 0, wanted_count = 0;
+  link_entry *wanted = arena_array(a, link_entry, made->kernel_count);
+  void **addresses = arena_array(a, void *, made->kernel_count);
   for (int k = 0; k < made->image_count; k++) {
     TRY(check_image(made, k));
     if (made->images[k].format != PROGRAM_ELF) continue;
@@ -154,28 +163,57 @@ static heddle_status link_kernels(saved_program *p, kernel_fn *entries) {
   return status_ok();
 }
 
+static heddle_status open_part(saved_program *p, const program_code *c, saved_part *out) {
+  TRY(choose_plan(&p->contents, c, &out->plan));
+  return link_kernels(p->arena, out);
+}
+
+// What of the file is for some sizes alone, of the code that was chosen.
+static heddle_status open_specials(saved_program *p) {
+  for (int k = 0; k < p->contents.code_count && p->main.plan.sizes.symbol_count; k++) {
+    const program_code *c = &p->contents.codes[k];
+    const bool is_of_chosen = c->sizes && strcmp(c->machine, p->code->machine) == 0 &&
+                              strcmp(c->level, p->code->level) == 0 && !hindrance(p->arena, c)[0];
+    if (!is_of_chosen) continue;
+    if (p->special_count == OPEN_INSTANCES_MOST_SPECIALS)
+      return status_error(HEDDLE_INVALID, "the saved program has code for more than %d sizes",
+                          (int)OPEN_INSTANCES_MOST_SPECIALS);
+    TRY(open_part(p, c, &p->specials[p->special_count++]));
+  }
+  return status_ok();
+}
+
+static heddle_status create_instances(saved_program *p, const executable_options *options) {
+  open_special specials[OPEN_INSTANCES_MOST_SPECIALS];
+  for (int k = 0; k < p->special_count; k++) specials[k] = (open_special){&p->specials[k].plan, p->specials[k].entries};
+  p->instances = open_instances_create(&(open_instances_source){.program = &p->main.plan,
+                                                                .entries = p->main.entries,
+                                                                .options = *options,
+                                                                .buffers = p->callable.buffers,
+                                                                .special_count = p->special_count,
+                                                                .specials = specials});
+  return p->instances ? status_ok() : status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a program's sizes");
+}
+
 static heddle_status open_bytes(void *argument) {
   const opening *o = argument;
   saved_program *p = o->made;
   p->arena = arena_create();
   const program_file_options reading = {.trusts_checksums = o->options->trusts_checksums};
-  const program *made = &p->plan;
+  const program *made = &p->main.plan;
   TRY(program_file_read(p->arena, p->bytes, &reading, &p->contents));
   TRY(check_names(&p->contents));
   TRY(choose_code(p->arena, &p->contents, o->options->level, &p->code));
-  TRY(choose_plan(p));
-  kernel_fn *entries = arena_array(p->arena, kernel_fn, made->kernel_count);
-  TRY(link_kernels(p, entries));
+  TRY(open_part(p, p->code, &p->main));
+  TRY(open_specials(p));
   const char *device = o->options->device;
   const executable_options options = {.threads = o->options->threads > 0 ? o->options->threads : pool_default_threads(),
                                       .device = device ? arena_strdup(p->arena, device, strlen(device)) : NULL};
-  if (!made->sizes.symbol_count) TRY(executable_create(made, entries, &options, &p->callable.executable));
+  if (!made->sizes.symbol_count) TRY(executable_create(made, p->main.entries, &options, &p->callable.executable));
   p->callable.program = made;
   p->callable.buffers = buffer_cache_create();
   if (!p->callable.buffers) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for the buffer cache");
-  if (!made->sizes.symbol_count) return status_ok();
-  p->instances = open_instances_create(&(open_instances_source){made, entries, options, p->callable.buffers});
-  return p->instances ? status_ok() : status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a program's sizes");
+  return made->sizes.symbol_count ? create_instances(p, &options) : status_ok();
 }
 
 // The host had no memory: the arena is the guard's.
@@ -219,7 +257,8 @@ void saved_program_close(saved_program *p) {
   open_instances_destroy(p->instances);
   executable_destroy(p->callable.executable);
   buffer_cache_destroy(p->callable.buffers);
-  link_release(p->linked);
+  link_release(p->main.linked);
+  for (int k = 0; k < p->special_count; k++) link_release(p->specials[k].linked);
   arena_destroy(p->arena);
   file_unmap(p->bytes);
   free(p);
@@ -229,4 +268,4 @@ const invocable *saved_program_invocable(const saved_program *p) { return &p->ca
 open_instances *saved_program_instances(const saved_program *p) { return p->instances; }
 const program_saved *saved_program_contents(const saved_program *p) { return &p->contents; }
 const program_code *saved_program_code(const saved_program *p) { return p->code; }
-const program *saved_program_plan(const saved_program *p) { return &p->plan; }
+const program *saved_program_plan(const saved_program *p) { return &p->main.plan; }

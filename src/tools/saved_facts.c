@@ -36,6 +36,7 @@ static void put_code(json_writer *w, const program_code *c, bool is_taken) {
   json_put_string(w, "machine", str_from(c->machine));
   json_put_string(w, "features", str_from(c->features));
   json_put_int(w, "plan", c->plan);
+  if (c->sizes) json_put_string(w, "sizes", str_from(c->sizes));
   json_put_int(w, "images", c->image_count);
   json_put_int(w, "bytes", bytes);
   json_put_bool(w, "taken", is_taken);
