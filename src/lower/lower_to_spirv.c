@@ -567,7 +567,10 @@ static heddle_status entry_body(spirv_code *c, MlirBlock body, const launch *l) 
 static heddle_status entry_function(spirv_code *c, MlirOperation function) {
   const launch l = launch_of(function);
   const char *name = name_of(c, function);
-  spirv_build_function(&c->s, name, 0, NULL);
+  const MlirOperation made = spirv_build_function(&c->s, name, 0, NULL);
+  const char *abi =
+      arena_printf(c->s.b.arena, "#spirv.entry_point_abi<workgroup_size = [%lld, 1, 1]>", (long long)l.threads);
+  ir_set(made, "spirv.entry_point_abi", ir_attribute(c->s.b.context, abi));
   TRY(read_addresses(c, ir_body(function, 0)));
   TRY(entry_body(c, ir_body(function, 0), &l));
   entry_point(c, name, l.threads);
