@@ -25,8 +25,8 @@ enum { MOST_KEPT = 8 };
 // instruction of the program if that is more. Steps of an attempt are tiled until it has asked for ASKED_BY_ONE
 // regions; those at work then go on up to ASKED_AT_ONCE. To find out what is needed at the least limits are tried until
 // the last two are reached.
-enum { ASKED_BY_ONE = 1000000, ASKED = 3000000, ASKED_AT_ONCE = 4000000, ASKED_EACH = 1000 };
-enum { PLANNED = 100000, PLANNED_EACH = 8, ASKED_TO_LEARN = 1000000, PLANNED_TO_LEARN = 50000 };
+enum { ASKED_BY_ONE = 1000000, ASKED = 3000000, ASKED_AT_ONCE = 4000000, ASKED_EACH = 200 };
+enum { PLANNED = 100000, PLANNED_EACH = 5, ASKED_TO_LEARN = 1000000, PLANNED_TO_LEARN = 50000 };
 
 // What an attempt does with a step that does not fit. Near: the loop ends at the step, or as little behind it as helps,
 // and fits. Deep: it ends where it leaves least to do and takes in all that it can; its body is tiled in turn. Hard:
@@ -112,9 +112,9 @@ static bool step_fits(const supertiling *t, const plan_step *s) {
 }
 
 // A plan that costs no more than so many times the natural one is taken as it is. Else, of the first attempts, the
-// cheapest one that fits is.
+// cheapest one that fits is, as long as so few regions were asked for and so few instructions planned.
 static const double CHEAP = 1.25;
-enum { LOOKED_FURTHER = 10 };
+enum { LOOKED_FURTHER = 10, ASKED_FURTHER = 250000, PLANNED_FURTHER = 20000 };
 
 // --- one round
 
@@ -666,8 +666,8 @@ static void keep_if_best(supertiling *t, const module *m, best_attempt *best) {
 static bool looks_further(const supertiling *t, const best_attempt *best, int tried) {
   if (!best->module) return true;
   const bool is_cheap = best->cost <= CHEAP * t->natural_cost;
-  return !t->first_serves && !is_cheap && tried < LOOKED_FURTHER && t->asked < ASKED_BY_ONE &&
-         t->planned < PLANNED_TO_LEARN;
+  return !t->first_serves && !is_cheap && tried < LOOKED_FURTHER && t->asked < ASKED_FURTHER &&
+         t->planned < PLANNED_FURTHER;
 }
 
 // All attempts, in turn, each with what those before have learned.

@@ -11,6 +11,9 @@ enum { LOOP_BYTES = 16 };
 
 enum { MOST_BEHIND = 64 };
 
+// Parts of one array among which an equal one is looked for; those of a step were added one after the other.
+enum { MOST_PARTS = 64 };
+
 static int64_t region_bytes(const instruction *i, const region *r) {
   int64_t bits = 0;
   if (shape_is_tuple(i->shape))
@@ -91,7 +94,8 @@ static void find_readers(estimate *e) {
 // A part that several members within one step read is read once.
 static bool is_known_part(estimate *e, const instruction *array, const region *r, int step) {
   const int last = (int)(intptr_t)ptr_map_get(&e->last_parts, array);
-  for (int k = last; k > 0; k = e->parts.data[k - 1].next) {
+  int looked_at = 0;
+  for (int k = last; k > 0 && looked_at < MOST_PARTS; k = e->parts.data[k - 1].next, looked_at++) {
     const read_part *known = &e->parts.data[k - 1];
     if (known->step == step && region_equal(&known->region, r)) return true;
   }
@@ -189,21 +193,40 @@ static void walk_tile(tile_group *g, const tile_member *m, int64_t behind, int64
   *touched += all + (m->carry_dim >= 0 ? all - region_bytes(m->instruction, &m->computed) : 0);
 }
 
+// Bytes of tiles that are needed at a step: of all, and of those that it is the last to read.
+typedef struct needed_tiles {
+  int64_t live, read;
+} needed_tiles;
+
+// By member. A tile lives from its own step, which has the higher number, to its last reader.
+static needed_tiles *find_needed(const estimate *e) {
+  const tile_group *g = e->group;
+  needed_tiles *needed = arena_array(e->search->arena, needed_tiles, g->members.size + 1);
+  int64_t *begins = arena_array(e->search->arena, int64_t, g->members.size + 1), live = 0;
+  for (int m = 0; m < g->members.size; m++) {
+    if (!is_step(g, m) || e->reader[m] >= m) continue;
+    const int64_t bytes = region_bytes(g->members.data[m].instruction, &g->members.data[m].region);
+    begins[m] = bytes;
+    needed[e->reader[m]].read += bytes;
+  }
+  for (int k = g->members.size; k-- > 0;) {
+    live += begins[k + 1];
+    needed[k].live = live;
+    live -= needed[k].read;
+  }
+  return needed;
+}
+
 // Most of all steps: tiles that live, and what is read and written of other arrays.
 static void walk_steps(estimate *e) {
   tile_group *g = e->group;
+  const needed_tiles *needed = find_needed(e);
   g->operation_bytes = g->touched_bytes = g->least_bytes = 0;
   for (int k = g->members.size; k-- > 0;) {
     if (!is_step(g, k)) continue;
     const step_bytes *beside = &e->beside[k];
-    int64_t live = 0, touched = 0, behind = 0;
-    for (int m = k + 1; m < g->members.size; m++) {
-      if (!is_step(g, m) || e->reader[m] > k) continue;
-      const int64_t bytes = region_bytes(g->members.data[m].instruction, &g->members.data[m].region);
-      live += bytes;
-      if (e->reader[m] == k) touched += bytes;
-      else behind += bytes;
-    }
+    int64_t live = needed[k].live, touched = needed[k].read;
+    const int64_t behind = live - touched;
     raise(&g->operation_bytes, live + beside->copied + beside->largest_slice);
     raise(&g->touched_bytes, beside->copied > 0 ? beside->largest_slice * 2 : 0);
     const tile_output *o = tile_group_output(g, g->members.data[k].instruction);

@@ -239,7 +239,7 @@ static int *ask_for_outputs(growth *g, region_dim place) {
 }
 
 // Values of outputs are the loop's: what is read from outside must not need them. Whoever needs a value has a higher
-// number.
+// number, or, as a loop that was made since, none.
 static bool externals_need_outputs(const tile_search *s, const tile_group *g) {
   int least = INT32_MAX;
   for (int k = 0; k < g->outputs.size; k++) {
@@ -251,7 +251,8 @@ static bool externals_need_outputs(const tile_search *s, const tile_group *g) {
   for (int k = 0; k < g->externals.size; k++) vec_push(s->arena, &work, g->externals.data[k]);
   for (int w = 0; w < work.size; w++) {
     instruction *i = work.data[w];
-    if (tile_search_order(s, i) < least || ptr_map_has(&seen, i)) continue;
+    const int order = tile_search_order(s, i);
+    if ((order >= 0 && order < least) || ptr_map_has(&seen, i)) continue;
     if (tile_group_output(g, i)) return true;
     ptr_map_put(s->arena, &seen, i, i);
     for (int k = 0; k < i->operand_count; k++) vec_push(s->arena, &work, i->operands[k]);
