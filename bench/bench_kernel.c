@@ -5,7 +5,8 @@
 // MODULE is in any format.
 //
 //   compile      text to runnable, anew:  compile SECONDS cpu=SECONDS parse=SECONDS plan=SECONDS ...
-//   run N        best of N runs:          run SECONDS cpu=SECONDS       by the clock, and of all its threads together
+//   run N [M]    best of N runs:          run SECONDS cpu=SECONDS       by the clock, and of all its threads together;
+//                with M of N times M runs in a row, divided by M: what is short is not measured with the clock's own time
 //   copy         a plain copy of the same traffic:  copy SECONDS
 //   write PREFIX the last results as PREFIX0000.npy, …: written
 //
@@ -99,13 +100,15 @@ static heddle_status compile(bench *b) {
   return s;
 }
 
-static heddle_status measure(bench *b, int runs) {
+static heddle_status measure(bench *b, const char *counts) {
+  char *rest = NULL;
+  const long runs = strtol(counts, &rest, 10), wanted = strtol(rest, NULL, 10), repeats = wanted > 1 ? wanted : 1;
   double best = 0, least = 0;
-  for (int i = 0; i < runs; i++) {
+  for (long i = 0; i < runs; i++) {
     double start = log_seconds(), busy = log_cpu_seconds();
-    TRY(run_execute(&b->bound));
-    double seconds = log_seconds() - start;
-    busy = log_cpu_seconds() - busy;
+    for (long k = 0; k < repeats; k++) TRY(run_execute(&b->bound));
+    double seconds = (log_seconds() - start) / (double)repeats;
+    busy = (log_cpu_seconds() - busy) / (double)repeats;
     if (i == 0 || seconds < best) best = seconds;
     if (i == 0 || busy < least) least = busy;
   }
@@ -142,7 +145,7 @@ static heddle_status obey(bench *b, char *line) {
   line[strcspn(line, "\n")] = 0;
   if (strcmp(line, "compile") == 0) return compile(b);
   if (!b->arena || b->unbound) return status_error(HEDDLE_INVALID, "found %s, wanted compile first", line);
-  if (strncmp(line, "run ", 4) == 0) return measure(b, atoi(line + 4));
+  if (strncmp(line, "run ", 4) == 0) return measure(b, line + 4);
   if (strcmp(line, "copy") == 0) return measure_copy(b);
   if (strncmp(line, "write ", 6) == 0) return write_results(b, line + 6);
   return status_error(HEDDLE_INVALID, "found %s, wanted compile, run, copy or write", line);

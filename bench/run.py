@@ -79,8 +79,8 @@ class Contender:
     def compile(self):
         self.compiles.append(float(self.ask("compile")[1]))
 
-    def run(self, runs, by_cpu=False):
-        answer = self.ask(f"run {runs}")
+    def run(self, runs, by_cpu=False, repeats=1):
+        answer = self.ask(f"run {runs} {repeats}" if repeats > 1 else f"run {runs}")
         self.times.append(float(answer[2].removeprefix("cpu=") if by_cpu else answer[1]))
 
     def end(self):

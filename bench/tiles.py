@@ -69,15 +69,17 @@ class Case:
         self.library = library  # what bench/peer_library.c is called with; None: no library has it
 
 
-def product(kind, m, n, k, turned="NN"):
+def product(kind, m, n, k, turned="NN", batch=1):
     """`turned` has a T for each side that lies the other way round than the libraries are given it."""
     left, right = (f"{k},{m}" if turned[0] == "T" else f"{m},{k}"), (f"{n},{k}" if turned[1] == "T" else f"{k},{n}")
-    contracted = [int(turned[0] == "N"), int(turned[1] == "T")]
-    text = (f"HloModule p\nENTRY e {{\n  a = {kind}[{left}] parameter(0)\n  b = {kind}[{right}] parameter(1)\n"
-            f"  ROOT d = {TYPES[kind]}[{m},{n}] dot(a, b), lhs_contracting_dims={{{contracted[0]}}}, "
-            f"rhs_contracting_dims={{{contracted[1]}}}\n}}\n")
-    name = f"{kind} {m}x{n}x{k}{' ' + turned if turned != 'NN' else ''}"
-    return Case(f"products of {kind}", name, text, ("product", kind, 1, m, n, k))
+    first, of_batch = (f"{batch},", 1) if batch > 1 else ("", 0)
+    contracted = [of_batch + int(turned[0] == "N"), of_batch + int(turned[1] == "T")]
+    dims = "lhs_batch_dims={0}, rhs_batch_dims={0}, " if of_batch else ""
+    text = (f"HloModule p\nENTRY e {{\n  a = {kind}[{first}{left}] parameter(0)\n"
+            f"  b = {kind}[{first}{right}] parameter(1)\n  ROOT d = {TYPES[kind]}[{first}{m},{n}] dot(a, b), {dims}"
+            f"lhs_contracting_dims={{{contracted[0]}}}, rhs_contracting_dims={{{contracted[1]}}}\n}}\n")
+    name = f"{kind} {f'{batch}x' if of_batch else ''}{m}x{n}x{k}{' ' + turned if turned != 'NN' else ''}"
+    return Case(f"products of {kind}", name, text, ("product", kind, batch, m, n, k))
 
 
 def literal(dims):

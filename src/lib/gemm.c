@@ -29,8 +29,10 @@
 // How a product is cut into tiles, each of which one thread multiplies.
 enum {
   TILE = 192,  // rows and columns where both operands are packed: two such tiles of TILE_DEPTH fit in an L2 cache
-  DIRECT_TILE = 256,  // of tiles of which one is copied, or none
-  LOW_TILE = 384,     // columns of tiles that have all rows: …
+  DIRECT_TILE = 512,   // of tiles of which one is copied, or none: the library packs both sides of each
+  LEAST_DIRECT = 128,  // of its columns, of which a panel is packed and turned for each tile
+  LOW_ROWS = 256,
+  LOW_TILE = 384,     // columns of tiles that have all of so few rows: …
   LOW_TILES = 4,      // … the library packs the rows for each of them, so that there are fewer
   LEAST_TILE = 64,    // smaller ones do not pay
   LEAST_TURNED = 32,  // of rows, columns and depth
@@ -43,8 +45,9 @@ enum {
   FEW_USES = 4,  // of what is read so often or less, copying takes longer
   MANY_USES = 128,
   LEAST_FEW_PART = 64,
-  LEAST_PART = 1024,     // depth that is worth summing apart
-  SMALL_WORK = 1 << 17,  // multiplications that one thread does before another has woken up
+  LEAST_PART = 1024,      // depth that is worth summing apart
+  SMALL_WORK = 1 << 17,   // multiplications that one thread does before another has woken up
+  DIRECT_WORK = 1 << 23,  // of a tile, in smaller ones of which the library spends its time with packing
   ALIGNMENT = 64,
 };
 
@@ -226,28 +229,40 @@ static void choose_streamed_tiles(gemm_plan *p) {
   p->max_threads = INT32_MAX;
 }
 
+static int64_t most_depth_parts(const gemm_plan *p, double work, bool has_few_rows) {
+  if (work <= SMALL_WORK || p->is_exact) return 1;
+  const int64_t parts =
+      int64_min(TILES_WANTED / tile_count(p), p->depth / (has_few_rows ? LEAST_FEW_PART : LEAST_PART));
+  return int64_max(1, parts);
+}
+
+// Halves tiles until there are enough of them; of those that the library packs only the columns, as long as that pays.
+static void halve_tiles(gemm_plan *p, bool copies, int64_t wanted) {
+  while (tile_count(p) < wanted) {
+    const bool is_tall = copies && p->tile_rows >= p->tile_columns;
+    int64_t *larger = is_tall ? &p->tile_rows : &p->tile_columns;
+    const double work = (double)p->tile_rows * (double)p->tile_columns * (double)p->depth;
+    if (*larger < 2 * (copies ? LEAST_TILE : LEAST_DIRECT) || (!copies && work < 2 * DIRECT_WORK)) return;
+    *larger = int64_ceil_div(*larger, 2);
+  }
+}
+
 static void choose_tiles(gemm_plan *p) {
   const bool copies = p->copies_lhs || p->copies_rhs;
   const double work = (double)p->batch * (double)p->rows * (double)p->columns * (double)p->depth;
   const bool has_few_rows = !copies && p->rows <= FEW_ROWS && !p->transpose_rhs;
-  const bool is_low = !copies && !has_few_rows && p->rows <= DIRECT_TILE && p->rows < p->columns;
+  const bool is_low = !copies && !has_few_rows && p->rows <= LOW_ROWS && p->rows < p->columns;
   const int64_t side = p->copies_lhs && p->copies_rhs ? TILE : DIRECT_TILE;
   p->tile_rows = int64_min(p->rows, side);
   p->tile_columns = int64_min(p->columns, has_few_rows ? WIDE_TILE : is_low ? LOW_TILE : side);
   if (copies) p->tile_depth = int64_min(p->tile_depth, p->work == WORK_S16 ? GEMM_PACKED_DEPTH : TILE_DEPTH);
   if (work > SMALL_WORK && is_low && tile_count(p) < LOW_TILES && p->tile_columns == LOW_TILE)
     p->tile_columns = LOW_TILE / 2;
-  while (work > SMALL_WORK && !has_few_rows && tile_count(p) < (is_low ? LOW_TILES : TILES_WANTED)) {
-    int64_t *larger = p->tile_rows >= p->tile_columns ? &p->tile_rows : &p->tile_columns;
-    if (*larger < 2 * LEAST_TILE) break;
-    *larger = int64_ceil_div(*larger, 2);
-  }
+  const int64_t parts = most_depth_parts(p, work, has_few_rows), wanted = is_low ? LOW_TILES : TILES_WANTED;
+  if (work > SMALL_WORK && !has_few_rows && (copies || tile_count(p) * parts < wanted)) halve_tiles(p, copies, wanted);
   p->tile_rows = evened(p->rows, p->tile_rows);
   p->tile_columns = evened(p->columns, p->tile_columns);
-  p->depth_parts = 1;
-  if (work > SMALL_WORK && !p->is_exact)
-    p->depth_parts = int64_min(TILES_WANTED / tile_count(p), p->depth / (has_few_rows ? LEAST_FEW_PART : LEAST_PART));
-  if (p->depth_parts < 1) p->depth_parts = 1;
+  p->depth_parts = most_depth_parts(p, work, has_few_rows);
   p->max_threads = work > SMALL_WORK ? INT32_MAX : 1;
 }
 

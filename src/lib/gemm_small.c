@@ -7,6 +7,7 @@
 
 #include "base/cpu_level.h"
 #include "base/int64.h"
+#include "lib/turn.h"
 
 #define AVX2 __attribute__((target("avx2,fma")))
 #define INLINE static inline __attribute__((always_inline))
@@ -113,11 +114,6 @@ AVX2 static void multiply_panels(const int64_t size[static 3], const block *all)
   }
 }
 
-static void turn(int64_t rows, int64_t columns, const float *from, int64_t leading, float *to) {
-  for (int64_t r = 0; r < rows; r++)
-    for (int64_t c = 0; c < columns; c++) to[c * rows + r] = from[r * leading + c];
-}
-
 static void multiply_small(const int64_t size[static 3], const gemm_matrix *lhs, const gemm_matrix *rhs,
                            const gemm_sums *sums) {
   float turned[TURNED];
@@ -131,7 +127,7 @@ static void multiply_small(const int64_t size[static 3], const gemm_matrix *lhs,
              .leading = sums->leading,
              .adds = sums->adds};
   if (rhs->is_transposed) {
-    turn(size[1], size[2], rhs->data, rhs->leading, turned);
+    turn_f32(size[2], size[1], rhs->data, rhs->leading, turned, size[1]);
     b.rhs = turned;
     b.rhs_leading = size[1];
   }

@@ -29,7 +29,8 @@ enum {
   ROWS = 13,                             // of a block
   LEAST_BLOCKS = 4,                      // during which a piece is copied
   PIECE = 48,                            // terms of a strip, of which two lie in the first-level cache with the rows
-  KEPT_PIECE = 192,                      // of a strip that is not copied
+  KEPT_PIECE = 256,                      // of a strip that is not copied
+  ROWS_AHEAD = 8,                        // terms between fetching packed rows from the second-level cache and their use
   TERMS = 64,                            // of a column
   COPIED = TERMS + 16,    // from one copied row to the next, so that rows keep out of each other's cache sets
   SLOT = 4,               // terms between which something is copied
@@ -221,7 +222,10 @@ AVX512 INLINE void multiply_count(int count, way w, const block *b, ahead *all) 
   int64_t k = 0;
   for (; k + SLOT <= b->depth; k += SLOT, rows += SLOT * step, columns += SLOT * STRIP) {
 #pragma GCC unroll 4
-    for (int n = 0; n < SLOT; n++) add_term(count, is_turned, rows + n * step, columns + n * STRIP, sums);
+    for (int n = 0; n < SLOT; n++) {
+      if (w == STRIPS_KEPT) _mm_prefetch((const char *)(rows + (n + ROWS_AHEAD) * step), _MM_HINT_T0);
+      add_term(count, is_turned, rows + n * step, columns + n * STRIP, sums);
+    }
     if (a.rows <= 0) continue;
     copy_row(w, &a);
     a.rows--;

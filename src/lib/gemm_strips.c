@@ -7,7 +7,7 @@
 #include "base/cpu_level.h"
 #include "base/int64.h"
 
-enum { STRIP = GEMM_STRIPS_WIDTH, LANES = 8, HALF = 2 * LANES, ROWS = 6, PIECE = 192, SLOT = 4 };
+enum { STRIP = GEMM_STRIPS_WIDTH, LANES = 8, HALF = 2 * LANES, ROWS = 6, PIECE = 192, SLOT = 4, LINE = 16 };
 
 // --- packing
 
@@ -98,6 +98,9 @@ AVX2 INLINE void multiply_count(int count, const block *b, ahead *all) {
   for (; k + SLOT <= b->terms; k += SLOT, rows += SLOT, columns += SLOT * STRIP) {
 #pragma GCC unroll 4
     for (int n = 0; n < SLOT; n++) add_term(count, rows + n, leading, columns + n * STRIP, sums);
+    if (k % LINE == 0)
+#pragma GCC unroll 6
+      for (int r = 0; r < count; r++) _mm_prefetch((const char *)(rows + (count + r) * leading), _MM_HINT_T0);
     if (a.from >= a.end) continue;
     _mm_prefetch((const char *)a.from, _MM_HINT_T1);
     a.from += HALF;
