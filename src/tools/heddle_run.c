@@ -622,6 +622,9 @@ static heddle_status check_flags(void *argument) {
   TRY(status_context(nvptx_target(f->chip, &f->gpu), "in --chip=%s", f->chip));
   TRY(platform_from_name("platform", f->platform, &f->on));
   TRY(platform_check_device(f->device, f->on));
+  if (f->is_measured && f->on != PLATFORM_CPU && f->on != PLATFORM_VULKAN)
+    return status_error(HEDDLE_INVALID, "--platform: found %s, wanted cpu or vulkan, whose runs are measured",
+                        f->platform);
   if (f->sizes.size && (f->input_files || f->inputs.size || f->infeeds.size || f->on != PLATFORM_CPU))
     return status_error(HEDDLE_INVALID, "found --sizes and arrays, whose sizes are their own, or another platform");
   if (f->sizes.size > 1 && (f->measure.json || f->measure.trace))
@@ -663,6 +666,8 @@ static run_flags run_flags_default(void) {
       {"threads", FLAG_THREADS, &(f).threads, "N", "threads to run on (all cores)"}, STREAMS_FLAG((f).streams),        \
       DEVICE_FLAG((f).device), DEBUG_OPTIONS_FILE((f).debug), {"v", FLAG_SIZE, &(f).v, "LEVEL", "log level"}
 
+#define MEASURED_PLATFORM_FLAG(f) {"platform", FLAG_TEXT, &(f).platform, "cpu|vulkan", "where to run (cpu)"}
+
 int command_run(int argc, char **argv) {
   run_flags f = run_flags_default();
   f.measure = (measured_run){.profiles = true, .no_limits = true, .lines = PROFILE_LINES, .out = stderr, .repeats = 1};
@@ -684,7 +689,8 @@ int command_run(int argc, char **argv) {
       {"json", FLAG_BOOL, &f.json, NULL, "print JSON: shapes, times, memory, what was compared, the error"},
       {"time", FLAG_BOOL, &f.time, NULL, "print the time of every stage and pass on standard error"},
       PASS_FLAGS(f.driver),
-      {"profile", FLAG_BOOL, &f.profile, NULL, "print the time of every operation of the run on standard error (cpu)"},
+      {"profile", FLAG_BOOL, &f.profile, NULL,
+       "print the time of every operation of the run on standard error (cpu, vulkan)"},
       {"dump_to", FLAG_TEXT, &f.dump.folder, "FOLDER", "write the IR of every stage there"},
       COMPILE_FLAGS(f),
       {0},
@@ -703,6 +709,7 @@ int command_profile(int argc, char **argv) {
   const flag flags[] = {
       INPUT_FLAGS(f),
       SIZES_FLAGS(f),
+      MEASURED_PLATFORM_FLAG(f),
       {"repeat", FLAG_COUNT, &f.measure.repeats, "N", "runs that are watched, behind a first one that is not (10)"},
       {"top", FLAG_SIZE, &f.measure.lines, "N", "the costliest operations only (0: all)"},
       {"json", FLAG_BOOL, &f.measure.json, NULL, "print JSON"},
@@ -726,6 +733,7 @@ int command_bench(int argc, char **argv) {
   const flag flags[] = {
       INPUT_FLAGS(f),
       SIZES_FLAGS(f),
+      MEASURED_PLATFORM_FLAG(f),
       {"repeat", FLAG_COUNT, &f.measure.repeats, "N", "runs at least, behind a first one that is not counted (3)"},
       {"seconds", FLAG_DOUBLE, &f.measure.seconds, "S", "how long runs go on (1)"},
       {"json", FLAG_BOOL, &f.measure.json, NULL, "print JSON"},
