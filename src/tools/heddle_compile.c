@@ -5,6 +5,7 @@
 
 #include "api/object.h"
 #include "api/open_compile.h"
+#include "api/open_given.h"
 #include "api/open_text.h"
 #include "api/save.h"
 #include "base/cpu_level.h"
@@ -62,6 +63,7 @@ typedef struct compile_flags {
   target_codegen codegen;
   cpu_level levels[CPU_LEVEL_COUNT];  // that a saved program has code for
   int level_count;
+  flag_list sizes;  // that a saved program for open sizes has code of their own for
   memory_limit limit;
   bool freestanding, exact, deterministic, keep_fusions, profile, time, json;
   facts *facts;  // that --json asks for; else null
@@ -172,6 +174,9 @@ static heddle_status check_flags(void *argument) {
   TRY(device_flags_check(f->streams));
   if (is_form(f, "saved")) TRY(take_levels(f));
   else TRY(cpu_flag_take(f->cpu, false));
+  if (f->sizes.size && !is_form(f, "saved"))
+    return status_error(HEDDLE_INVALID, "found --specialize=%s and --emit=%s, wanted a saved program: -o x.heddle",
+                        f->sizes.data[0], form->name);
   if (form->only && strcmp(form->only, f->target) != 0)
     return status_error(HEDDLE_INVALID, "--emit=%s is for --target=%s, found %s", form->name, form->only, f->target);
   const target_kind kind = f->machine.kind;
@@ -350,6 +355,18 @@ static heddle_status compile_object(arena *a, const compile_source *from, const 
   return s;
 }
 
+static heddle_status add_sizes(arena *a, const compile_source *from, const compile_flags *f,
+                               const compile_options *options, compiled *level) {
+  if (f->sizes.size && !level->is_open)
+    return status_error(HEDDLE_INVALID, "found --specialize=%s, but the program declares no size as `?`",
+                        f->sizes.data[0]);
+  heddle_status s = status_ok();
+  for (int k = 0; k < f->sizes.size && status_is_ok(s); k++)
+    s = status_context(open_given_add(a, from->path, from->bytes, f->sizes.data[k], options, level),
+                       "while compiling for --specialize=%s", f->sizes.data[k]);
+  return s;
+}
+
 // A whole program in one file, compiled once for each instruction set.
 static heddle_status compile_saved(arena *a, const compile_source *from, const compile_flags *f,
                                    const compile_options *given) {
@@ -360,6 +377,7 @@ static heddle_status compile_saved(arena *a, const compile_source *from, const c
   for (int k = 0; k < f->level_count && status_is_ok(s); k++) {
     options.cpu = f->levels[k];
     s = compile_one(a, from, f, &options, &levels[k]);
+    if (status_is_ok(s)) s = add_sizes(a, from, f, &options, &levels[k]);
   }
   if (status_is_ok(s) && f->facts) facts_put_program(f->facts, a, f->level_count, levels);
   if (status_is_ok(s)) s = save_programs(f->output, f->level_count, levels);
@@ -497,6 +515,8 @@ int command_compile(int argc, char **argv) {
       MEMORY_FLAG(f.limit_text),
       {"cpu", FLAG_TEXT, &f.cpu, CPU_FLAG_ARGUMENT,
        "the instruction set that the CPU's code keeps to, saved programs' several: A,B (native)"},
+      {"specialize", FLAG_LIST, &f.sizes, "N[,M]",
+       "of a saved program with `?`: code of their own for these sizes, beside that for all"},
       {"name", FLAG_TEXT, &f.name, "NAME",
        "the first kernel's symbol (in an object MODULE_kernel, else main); of --emit=object the function"},
       {"freestanding", FLAG_BOOL, &f.freestanding, NULL, "of --emit=object: refuse what needs more than the C library"},

@@ -1,0 +1,56 @@
+// The program is read with these sizes, and is one like any other then.
+#include "api/open_given.h"
+
+#include <inttypes.h>
+
+#include "hlo/device_counts.h"
+#include "import/import.h"
+#include "prog/program_sizes.h"
+#include "rt/open_instances.h"
+
+static const shape *const *shapes_of(arena *a, const program *p) {
+  const shape **shapes = arena_array(a, const shape *, p->parameter_count);
+  for (int k = 0; k < p->parameter_count; k++) {
+    const program_shape *s = &p->parameters[k].shape;
+    shapes[k] = shape_array(a, s->type, s->rank, s->dims);
+  }
+  return shapes;
+}
+
+static const char *sizes_text(arena *a, const program_sizes *s, const int64_t *symbols) {
+  text t = {0};
+  for (int k = 0; k < program_sizes_given_count(s); k++)
+    text_printf(&t, "%s%s = %" PRId64, k ? ", " : "", s->symbols[k].name, symbols[k]);
+  const char *copy = arena_strdup(a, text_cstr(&t), t.size);
+  text_free(&t);
+  return copy;
+}
+
+// Runs take the first that fits: these come before what is for multiples.
+static void put_first(arena *a, const compiled *made, compiled *general) {
+  compiled *all = arena_array(a, compiled, general->special_count + 1);
+  all[0] = *made;
+  for (int k = 0; k < general->special_count; k++) all[k + 1] = general->specials[k];
+  general->specials = all;
+  general->special_count++;
+}
+
+heddle_status open_given_add(arena *a, const char *file, str source, const char *sizes, const compile_options *options,
+                             compiled *general) {
+  const program *p = &general->program;
+  int64_t symbols[PROGRAM_MOST_SYMBOLS] = {0};
+  if (general->special_count == OPEN_INSTANCES_MOST_SPECIALS)
+    return status_error(HEDDLE_INVALID, "found more than %d sizes to have code of their own",
+                        (int)OPEN_INSTANCES_MOST_SPECIALS);
+  TRY(program_sizes_read(&p->sizes, sizes, symbols));
+  const program *at = program_sizes_fill(a, p, symbols);
+  const import_options import = {.argument_count = at->parameter_count, .argument_shapes = shapes_of(a, at)};
+  module *m;
+  TRY(import_module(a, file, source, &import, &m));
+  device_counts_adopt(m, 0, 0);
+  compiled made;
+  TRY(compile_module(a, m, options, &made));
+  made.sizes = sizes_text(a, &p->sizes, symbols);
+  put_first(a, &made, general);
+  return status_ok();
+}
