@@ -190,6 +190,7 @@
                     [TARGET_BYTE_PRODUCTS] = {5000, 0, 52, 52, 2, 2, 2, 4, 1, 1.1},     \
                     [TARGET_SHORT_PRODUCTS] = {5000, 0, 52, 52, 2, 2, 2, 4, 1, 1.1},    \
                     [TARGET_INTEGER_PRODUCTS] = {5000, 0, 30, 30, 2, 2, 2, 4, 1, 1.1}}, \
+   .panel_bits = 256,                                                                   \
    .near_bytes = 512 << 10,                                                             \
    .ragged_columns = 16,                                                                \
    .kernel_ns = 150,                                                                    \
@@ -305,9 +306,9 @@ void target_choose_codegen(target_description *target, target_codegen codegen) {
 void target_choose_vectors(target_description *target, int bits, bool multiplies_bytes) {
   target->vector_bits = bits;
   target->multiplies_bytes = multiplies_bytes;
-  if (bits < 512) return;
-  target->products = avx512_products;
-  if (multiplies_bytes) target->products.tiles[TARGET_BYTE_PRODUCTS] = vnni_products;
+  if (bits >= 512) target->products = avx512_products;
+  if (bits >= 512 && multiplies_bytes) target->products.tiles[TARGET_BYTE_PRODUCTS] = vnni_products;
+  target->products.panel_bits = bits > 128 ? bits : 128;
 }
 
 const char *target_kind_name(target_kind kind) {

@@ -224,6 +224,7 @@ typedef struct target_product_costs {
   target_product_rate library[TARGET_PRODUCT_TYPES], tiles[TARGET_PRODUCT_TYPES];
   target_product_rate convolutions[TARGET_PRODUCT_TYPES];  // a library's, as products of windows
   double near_bytes;
+  int panel_bits;          // of the vectors that constants are packed for
   int ragged_columns;      // as many are no longer ragged
   double kernel_ns;        // of one kernel more, on one core
   double planar;           // what a library takes where features come first, as a multiple of where they are last …

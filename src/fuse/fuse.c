@@ -12,6 +12,7 @@
 #include "fuse/library.h"
 #include "fuse/log_softmax.h"
 #include "fuse/merge.h"
+#include "fuse/pack_constants.h"
 #include "fuse/reduction_order.h"
 #include "fuse/reduction_splitter.h"
 #include "fuse/scatter_winners.h"
@@ -259,6 +260,14 @@ static heddle_status arrange_scatters(arena *scratch, module *m, const target_de
   return opt_sort(scratch, m);
 }
 
+// Who reads a constant is known once what became a part of kernels is gone.
+static heddle_status pack_constants(arena *scratch, module *m, const target_description *target,
+                                    program_list *sequences, text *reasons) {
+  TRY(find_again(scratch, m, sequences));
+  for (int k = 0; k < sequences->size; k++) TRY(pack_constants_run(sequences->data[k], target, reasons));
+  return status_ok();
+}
+
 static heddle_status fuse_module(arena *scratch, module *m, const target_description *target, text *reasons) {
   if (has_fusions(m)) TRY(pass_apply(&opt_call_inliner, m));
   TRY(fuse_while_run(scratch, m, target));
@@ -270,6 +279,7 @@ static heddle_status fuse_module(arena *scratch, module *m, const target_descrip
   TRY(arrange_reductions(scratch, m, target, &sequences));
   TRY(arrange_scatters(scratch, m, target, &sequences));
   for (int k = 0; k < sequences.size; k++) TRY(fuse_sequence(sequences.data[k], target, reasons));
+  TRY(pack_constants(scratch, m, target, &sequences, reasons));
   TRY(pass_apply(&opt_dead_code, m));
   return opt_sort(scratch, m);
 }

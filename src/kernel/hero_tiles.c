@@ -3,6 +3,7 @@
 
 #include "base/int64.h"
 #include "kernel/online_softmax.h"
+#include "kernel/panels.h"
 #include "kernel/product_cost.h"
 #include "kernel/tiled_product.h"
 #include "kernel/untiled.h"
@@ -185,7 +186,7 @@ static int64_t held_bytes(const instruction *i, const target_description *target
     case HLO_BITCAST:
     case HLO_RESHAPE:
     case HLO_SLICE:
-      if (is_place_in_memory(i->operands[0], target)) return 0;
+      if (is_place_in_memory(i->operands[0], target) || panels_has(i, target)) return 0;
       break;
     case HLO_CONCATENATE:
     case HLO_DYNAMIC_SLICE:

@@ -3,6 +3,7 @@
 #include "kernel/tiled_product.h"
 
 #include "kernel/hero_tiles.h"
+#include "kernel/panels.h"
 #include "kernel/product_cost.h"
 
 // What is computed: instructions of a body, each with what it has an element for.
@@ -42,7 +43,13 @@ static bool is_value(const suitable *s, const instruction *i) {
   return !ptr_map_has(&s->computed, i) && i->opcode != HLO_CONSTANT;
 }
 
+static bool is_right_side_in_memory(const suitable *s, const instruction *product) {
+  panels_form form;
+  return is_in_memory(s, product->operands[1]) || panels_of(product, s->target, &form);
+}
+
 static bool takes_alone(const suitable *s, const instruction *i) {
+  if (panels_has(i, s->target)) return true;
   switch (i->opcode) {
     case HLO_CONSTANT:
     case HLO_BROADCAST:
@@ -55,7 +62,7 @@ static bool takes_alone(const suitable *s, const instruction *i) {
     case HLO_DOT:
       return product_cost_is_product(i) && !s->product &&
              product_cost_multiplications(i) > s->target->fusion.max_loop_product && is_in_memory(s, i->operands[0]) &&
-             is_in_memory(s, i->operands[1]);
+             is_right_side_in_memory(s, i);
     default: return hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) && i->called_count == 0;
   }
 }

@@ -2,14 +2,17 @@
 #include "tile/borders.h"
 
 #include "tile/markers.h"
+#include "tile/panels.h"
 #include "tile/structured.h"
 
 enum { MOST_INPUTS = 32 };
 
 typedef struct mending {
   const product_form *p;
-  MlirValue sums;  // that are looked through
-  MlirValue zero;  // that a sum begins with
+  MlirValue sums;   // that are looked through
+  MlirValue zero;   // that a sum begins with
+  bool has_panels;  // of the columns' operand
+  panels kept;
 } mending;
 
 static MlirAffineExpr first(const nest *n) { return mlirAffineConstantExprGet(n->b.context, 0); }
@@ -92,14 +95,17 @@ static heddle_status find_nan(nest n, const mending *m, int64_t lanes, ir_builde
 
 // The terms of some neighbouring columns at one position of the sum.
 static heddle_status add_terms(nest *n, void *user) {
-  const product_form *p = ((const mending *)user)->p;
+  const mending *m = user;
+  const product_form *p = m->p;
   MlirValue inputs[MOST_INPUTS], arguments[MOST_INPUTS], at[TILING_MAX_LOOPS];
   MlirAffineMap maps[MOST_INPUTS + 1];
   int numbers[MOST_INPUTS], count = 0;
   for (int k = 0; k < p->output; k++) {
     if (!((p->rows.inputs | p->columns.inputs) >> k & 1U)) continue;
-    const nest_view v = nest_view_of(n, p->maps[k], 1U << p->column);
-    inputs[count] = nest_take(n, &v, p->operands[k]);
+    const bool in_panels = m->has_panels && k == p->columns.plain;
+    const nest_view v =
+        in_panels ? panels_view(&m->kept, p, n, 0, n->size[p->column]) : nest_view_of(n, p->maps[k], 1U << p->column);
+    inputs[count] = nest_take(n, &v, in_panels ? m->kept.source : p->operands[k]);
     maps[count] = structured_dims(n->b.context, 1, v.kept, (int64_t[]){0});
     numbers[count++] = k;
   }
@@ -134,13 +140,15 @@ static heddle_status make_again(nest *n, void *user) {
 }
 
 heddle_status borders_mend(const product_form *p, ir_builder *b, int64_t lanes, MlirValue *sums) {
-  mending m = {p, *sums, product_form_begin(p)};
+  mending m = {.p = p, .sums = *sums, .zero = product_form_begin(p)};
   nest n;
   MlirValue any;
   nest_level levels[TILING_MAX_LOOPS];
   if (mlirValueIsNull(p->adds)) return status_ok();
   if (lanes > p->trips[p->column]) lanes = p->trips[p->column];
   nest_init(&n, b, p->loop_count, p->trips);
+  m.has_panels = panels_read(p, &m.kept);
+  if (m.has_panels) panels_enter(&m.kept, &n);
   TRY(find_nan(n, &m, lanes, b, &any));
   MlirType type = mlirValueGetType(*sums);
   MlirOperation branch = ir_if(b, any, 1, &type);

@@ -12,6 +12,7 @@
 #include "tile/grid_sizes.h"
 #include "tile/groups.h"
 #include "tile/markers.h"
+#include "tile/panels.h"
 #include "tile/passes.h"
 #include "tile/sizes.h"
 
@@ -102,6 +103,7 @@ bool configure_packs(const lower_context *c, const product_form *p, bool is_root
   if (!is_root && sums * ir_bit_width(p->type) / 8 > SIZES_MOST_SUM_BYTES) return false;
   if (direct_takes(c, p)) return true;
   if (p->row < 0 || p->shares_columns) return false;
+  if (panels_width_of(p) > 0) return true;
   return sizes_worth_packing(&c->options->target, p->type, product_form_rows(p), p->trips[p->column], p->terms,
                              p->columns.plain >= 0 && p->columns.minor == p->column);
 }
@@ -151,7 +153,9 @@ static bool read_roles(MlirOperation op, const reach *at, int count, sizes_role 
         if (at->loops[k] >> r & 1U) roles[r] = role;
     }
     request->shares_columns = p.shares_columns;
+    request->panel_width = panels_width_of(&p);
     request->needs_packing =
+        request->panel_width > 0 ||
         sizes_needs_packing(p.type, p.trips[p.column], p.terms, p.columns.plain >= 0 && p.columns.minor == p.column);
     return true;
   }

@@ -13,6 +13,7 @@
 #include "tile/borders.h"
 #include "tile/markers.h"
 #include "tile/nest.h"
+#include "tile/panels.h"
 #include "tile/sizes.h"
 #include "tile/structured.h"
 #include "tile/term_groups.h"
@@ -26,6 +27,8 @@ typedef struct packing {
   sizes_packing sizes;
   bool packs_rows;
   bool has_row_panels;  // neighbours are rows before: then they are afterwards, in panels like the columns'
+  bool has_panels;      // the columns' operand lies in panels: nothing of it is copied
+  panels kept;
   term_group group;
   MlirValue zero;                       // with which a tile's sums begin; null: with what is there
   MlirValue panels, rows, corrections;  // of the block
@@ -62,6 +65,7 @@ static nest_view panel_view(const packing *w, const nest *n, int loop, uint32_t 
 }
 
 static nest_view column_view(const packing *w, const nest *n, uint32_t kept, int64_t columns, int64_t terms) {
+  if (w->has_panels) return panels_view(&w->kept, w->p, n, kept, columns);
   return panel_view(w, n, w->p->column, kept, columns, terms);
 }
 
@@ -393,8 +397,10 @@ static heddle_status block(nest *n, void *user) {
   packing *w = user;
   const product_form *p = w->p;
   nest_enter(n);
-  TRY(zero_last_groups(w, n, PANELS));
-  TRY(copy_side(w, n, &p->columns, PANELS, p->column));
+  if (!w->has_panels) {
+    TRY(zero_last_groups(w, n, PANELS));
+    TRY(copy_side(w, n, &p->columns, PANELS, p->column));
+  }
   TRY(build_corrections(w, n));
   nest_level levels[TILING_MAX_LOOPS];
   int count = 0;
@@ -497,11 +503,16 @@ heddle_status pack_product(lower_context *c, product_form *p, int share) {
   w.has_row_panels = w.packs_rows && !is_grouped(&w) && p->rows.minor == p->row;
   w.sizes = sizes_of_packing(&c->options->target, p->type, packed_type(&w), p->trips[p->row], p->trips[p->column],
                              p->terms, w.packs_rows, share);
+  w.has_panels = !is_grouped(&w) && panels_read(p, &w.kept);
   ir_builder b = ir_builder_before(p->op, c->scratch);
   b.location = mlirOperationGetLocation(p->op);
   product_form_squeeze(p, &b);
   nest n;
   nest_init(&n, &b, p->loop_count, p->trips);
+  if (w.has_panels) {
+    w.sizes.columns = w.kept.width;
+    panels_enter(&w.kept, &n);
+  }
   nest_level levels[TILING_MAX_LOOPS];
   const int count = block_levels(&w, levels);
   n.carried_count = w.group.flips_rows ? 4 : w.packs_rows ? 3 : 2;
@@ -512,9 +523,10 @@ heddle_status pack_product(lower_context *c, product_form *p, int share) {
     w.zero = ir_operand(before, 0);
     n.carried[SUMS] = ir_operand(before, 1);
   }
-  for (int target = PANELS; target < n.carried_count; target++) n.carried[target] = room(&w, &n, count, levels, target);
+  for (int target = PANELS; target < n.carried_count; target++)
+    n.carried[target] = target == PANELS && w.has_panels ? w.kept.source : room(&w, &n, count, levels, target);
   if (w.group.flips_rows) TRY(make_first_bits(&w, &n));
-  TRY(clear_lanes(&w, &n, count, levels));
+  if (!w.has_panels) TRY(clear_lanes(&w, &n, count, levels));
   TRY(nest_build(&n, count, levels, block, &w));
   TRY(borders_mend(p, &n.b, w.sizes.lanes, &n.carried[SUMS]));
   product_form_replace(p, &n.b, n.carried[SUMS]);

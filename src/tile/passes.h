@@ -15,6 +15,8 @@ void tile_load_dialects(MlirContext context);
 extern const pass tile_hlo_to_linalg;
 // Products with a softmax take what they sum over block by block.
 extern const pass tile_stream_softmax;
+// What lies in panels for a product is unpacked from them.
+extern const pass tile_read_panels;
 // Elementwise operations, broadcasts and moves become one operation with whoever reads them.
 extern const pass tile_fuse_tensors;
 // Padded, joined, cut and turned arrays are made for the tile that reads them.

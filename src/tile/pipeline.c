@@ -4,10 +4,10 @@
 #include "tile/passes.h"
 
 // From a region to loops, vectors of one dim, and memory of numbers that arithmetic takes.
-#define TO_VECTORS                                                                                                    \
-  &tile_hlo_to_linalg, &tile_stream_softmax, &tile_fuse_tensors, &tile_by_tile, &tile_pack_streams, &tile_configure,  \
-      &tile_tile_and_fuse, &tile_to_buffers, &tile_verify_memory, &tile_vectorize, &tile_workitems, &tile_distribute, \
-      &tile_to_loops, &tile_split_vectors, &tile_narrow_memory
+#define TO_VECTORS                                                                                                     \
+  &tile_hlo_to_linalg, &tile_stream_softmax, &tile_read_panels, &tile_fuse_tensors, &tile_by_tile, &tile_pack_streams, \
+      &tile_configure, &tile_tile_and_fuse, &tile_to_buffers, &tile_verify_memory, &tile_vectorize, &tile_workitems,   \
+      &tile_distribute, &tile_to_loops, &tile_split_vectors, &tile_narrow_memory
 
 const pass *const tile_passes[] = {
     TO_VECTORS,         &tile_memory_to_llvm,   &tile_on_buffers, &tile_promote,  &tile_fills,

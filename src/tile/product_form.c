@@ -2,6 +2,7 @@
 #include "tile/product_form.h"
 
 #include "tile/nest.h"
+#include "tile/panels.h"
 
 // --- the body
 
@@ -271,7 +272,7 @@ static MlirNamedAttribute reassociation(const ir_builder *b, int from, int to) {
 void product_form_squeeze(product_form *p, ir_builder *b) {
   for (int k = 0; k <= p->output; k++) {
     MlirType type = mlirValueGetType(p->operands[k]);
-    if (!mlirTypeIsARankedTensor(type)) continue;
+    if (!mlirTypeIsARankedTensor(type) || (k == p->columns.plain && panels_width_of(p) > 0)) continue;
     const int from = (int)mlirShapedTypeGetRank(type), to = squeezed_rank(type);
     if (from == to || from > TILING_MAX_LOOPS) continue;
     MlirType squeezed =

@@ -80,6 +80,16 @@ static int64_t product_tile(int64_t size, int64_t about, int64_t most, int64_t u
   return int64_ceil_div(int64_ceil_div(size, count), unit) * unit;
 }
 
+// The same of whole panels.
+static int64_t panel_tile(int64_t size, int64_t wanted, int64_t most, int64_t width) {
+  const int64_t panels = int64_ceil_div(size, width), about = int64_max(1, int64_min(wanted, most) / width);
+  const int64_t largest = int64_min(wanted + wanted / 2, most);
+  if (size <= largest) return size;
+  for (int64_t d = int64_max(1, largest / width); 2 * d >= about && d > 0; d--)
+    if (panels % d == 0 && size % width == 0) return d * width;
+  return about * width;
+}
+
 static int64_t small_divisor(int64_t size, int64_t most) {
   int64_t d = int64_max(1, int64_min(size, most));
   while (size % d != 0) d--;
@@ -130,8 +140,9 @@ static void tiles_of_product(const target_description *target, MlirOperation op,
       const int64_t wanted = is_column ? columns : is_row || pass == 1 ? rows : 1;
       // Sums of channels by themselves need not be two vectors wide, as nothing is loaded for several of them.
       const int64_t whole = is_column && r->shares_columns ? lanes(target, op) : unit;
-      workgroup[k] = wanted > 1 && pass == 0 ? product_tile(r->trips[k], wanted, most, whole)
-                                             : small_divisor(r->trips[k], int64_min(wanted, most));
+      workgroup[k] = is_column && r->panel_width > 0 ? panel_tile(r->trips[k], wanted, most, r->panel_width)
+                     : wanted > 1 && pass == 0       ? product_tile(r->trips[k], wanted, most, whole)
+                                                     : small_divisor(r->trips[k], int64_min(wanted, most));
       most = int64_max(1, most / workgroup[k]);
       registers[k] = int64_min(workgroup[k], unit);
       if (is_row || pass == 1) rows = int64_max(1, rows / workgroup[k]);

@@ -22,6 +22,7 @@ typedef struct sizes_request {
   bool is_product;          // a register tile has several rows then, so that what is loaded is used more than once
   const sizes_role *roles;  // by loop; null: no product has rows and columns
   bool shares_columns;      // the product multiplies each column by its own factors: all rows read few of them
+  int64_t panel_width;      // of panels that the product reads, none of which two workgroups share; 0: it reads none
   bool holds_sums;          // of a product: the root is computed from them
   bool needs_packing;       // the product does, for which there is room beside few sums only
   int64_t held;             // elements that a tile of one row keeps of what is computed on the way

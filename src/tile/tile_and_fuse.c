@@ -13,6 +13,7 @@
 #include "tile/direct.h"
 #include "tile/markers.h"
 #include "tile/pack.h"
+#include "tile/panels.h"
 #include "tile/passes.h"
 #include "tile/structured.h"
 #include "tile/unit_loops.h"
@@ -136,6 +137,17 @@ static heddle_status tile_steps(tiler *t, const ir_operations *group) {
   return status_ok();
 }
 
+// Panels are read by packed products only.
+static heddle_status spread_panels(tiler *t, MlirOperation root, ir_operations *group) {
+  product_form p;
+  for (int k = group->size - 1; k >= 0; k--) {
+    const bool reads = product_form_of(group->data[k], &p) && panels_width_of(&p) > 0 &&
+                       configure_packs(t->context, &p, mlirOperationEqual(group->data[k], root));
+    if (!reads) TRY(panels_spread(t->context->scratch, group->data[k], group));
+  }
+  return status_ok();
+}
+
 // Products that are worth it get a level of cache; what reads their sums is not fused into their loops. *others: the
 // rest of the group, without the root if that was one of them.
 static heddle_status pack_products(tiler *t, MlirOperation root, MlirOperation within, bool *is_root,
@@ -144,6 +156,7 @@ static heddle_status pack_products(tiler *t, MlirOperation root, MlirOperation w
   product_form p;
   arena *a = t->context->scratch;
   collect_group(a, root, within, &group);
+  TRY(spread_panels(t, root, &group));
   for (int k = 0; k < group.size; k++)
     if (product_form_of(group.data[k], &p) && configure_packs(t->context, &p, mlirOperationEqual(group.data[k], root)))
       vec_push(a, &packed, group.data[k]);

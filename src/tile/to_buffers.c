@@ -10,6 +10,7 @@
 #include "dialect/tiling.h"
 #include "emit/ir_builder.h"
 #include "tile/markers.h"
+#include "tile/panels.h"
 #include "tile/passes.h"
 #include "tile/structured.h"
 
@@ -38,6 +39,8 @@ static heddle_status convert_loads(lower_context *c, MlirOperation function, ir_
   for (int k = 0; k < loads.size; k++) {
     MlirOperation load = loads.data[k];
     TRY(check_offset(load, 0));
+    if (panels_is(load))
+      return ir_refuse(load, HEDDLE_UNIMPLEMENTED, "found panels that no product reads, or that are none");
     MlirType type = ir_result_type(load, 0);
     MlirValue memory = placeholder(start, load, type);
     ir_builder b = ir_builder_before(load, c->scratch);

@@ -218,6 +218,7 @@ static heddle_status print_tiles(arena *a, const module *m, opt_flags *f, text *
                                    .keep_fusions = keeps(f),
                                    .control = pass_flags_open(&f->driver, f->time, true),
                                    .threads = 1,
+                                   .cpu = CPU_LEVEL_V3,
                                    .target = is_cpu ? NULL : &grid};
   compile_times times = {0};
   lhlo_program *plan;
