@@ -92,47 +92,49 @@ typedef struct window {
   const char *bias;               // in lanes
 } window;
 
-// Sums `count` blocks of output features, a constant of each caller. The size of a vector is ours, not the machine's.
-#define SUM_WINDOW(name, type, target)                                                                        \
-  typedef type name##_lanes __attribute__((vector_size(LINE), aligned(sizeof(type)), may_alias));             \
-  target static inline                                                                                        \
-      __attribute__((always_inline)) void name##_blocks(int count, const window *w, int64_t at, char *sums) { \
-    name##_lanes sum[BLOCKS];                                                                                 \
-    const int64_t kernel_step = w->features * w->row;                                                         \
-    for (int b = 0; b < count; b++) sum[b] = *(const name##_lanes *)(const void *)(w->bias + at + b * LINE);  \
-    for (int64_t r = 0; r < w->count; r++) {                                                                  \
-      const char *x = w->input + (w->input_at[r] + w->origin + w->begin * w->input_step + at);                \
-      const char *y = w->kernel + w->kernel_at[r] + w->begin * kernel_step + at;                              \
-      for (int64_t k = w->begin; k < w->end; k++, x += w->input_step, y += kernel_step)                       \
-        for (int64_t i = 0; i < kernel_step; i += w->row)                                                     \
-          for (int b = 0; b < count; b++)                                                                     \
-            sum[b] += *(const name##_lanes *)(const void *)(x + i + b * LINE) *                               \
-                      *(const name##_lanes *)(const void *)(y + i + b * LINE);                                \
-    }                                                                                                         \
-    for (int b = 0; b < count; b++) *(name##_lanes *)(void *)(sums + at + b * LINE) = sum[b];                 \
-  }                                                                                                           \
-  target static void name(const window *w, char *sums) {                                                      \
-    int64_t at = 0;                                                                                           \
-    for (; at + BLOCKS * LINE <= w->row; at += BLOCKS * LINE) name##_blocks(BLOCKS, w, at, sums);             \
-    for (; at < w->row; at += LINE) name##_blocks(1, w, at, sums);                                            \
+// Sums `count` blocks of output features, a constant of each caller, in vectors of `bytes`: what the machine has keeps
+// them in registers, where the compiler would have larger ones in memory.
+#define SUM_WINDOW(name, type, bytes, target)                                                                   \
+  typedef type name##_lanes __attribute__((vector_size(bytes), aligned(sizeof(type)), may_alias));              \
+  target static inline                                                                                          \
+      __attribute__((always_inline)) void name##_blocks(int count, const window *w, int64_t at, char *sums) {   \
+    name##_lanes sum[BLOCKS * LINE / (bytes)];                                                                  \
+    const int64_t kernel_step = w->features * w->row;                                                           \
+    const int parts = count * LINE / (bytes);                                                                   \
+    for (int b = 0; b < parts; b++) sum[b] = *(const name##_lanes *)(const void *)(w->bias + at + b * (bytes)); \
+    for (int64_t r = 0; r < w->count; r++) {                                                                    \
+      const char *x = w->input + (w->input_at[r] + w->origin + w->begin * w->input_step + at);                  \
+      const char *y = w->kernel + w->kernel_at[r] + w->begin * kernel_step + at;                                \
+      for (int64_t k = w->begin; k < w->end; k++, x += w->input_step, y += kernel_step)                         \
+        for (int64_t i = 0; i < kernel_step; i += w->row)                                                       \
+          for (int b = 0; b < parts; b++)                                                                       \
+            sum[b] += *(const name##_lanes *)(const void *)(x + i + b * (bytes)) *                              \
+                      *(const name##_lanes *)(const void *)(y + i + b * (bytes));                               \
+    }                                                                                                           \
+    for (int b = 0; b < parts; b++) *(name##_lanes *)(void *)(sums + at + b * (bytes)) = sum[b];                \
+  }                                                                                                             \
+  target static void name(const window *w, char *sums) {                                                        \
+    int64_t at = 0;                                                                                             \
+    for (; at + BLOCKS * LINE <= w->row; at += BLOCKS * LINE) name##_blocks(BLOCKS, w, at, sums);               \
+    for (; at < w->row; at += LINE) name##_blocks(1, w, at, sums);                                              \
   }
 
 typedef void (*sum_fn)(const window *w, char *sums);
 
-#define SUM_WINDOWS(suffix, target)                                                    \
-  SUM_WINDOW(sum_f32_##suffix, float, target)                                          \
-  SUM_WINDOW(sum_f64_##suffix, double, target)                                         \
-  SUM_WINDOW(sum_u32_##suffix, uint32_t, target)                                       \
-  SUM_WINDOW(sum_u64_##suffix, uint64_t, target)                                       \
+#define SUM_WINDOWS(suffix, bytes, target)                                             \
+  SUM_WINDOW(sum_f32_##suffix, float, bytes, target)                                   \
+  SUM_WINDOW(sum_f64_##suffix, double, bytes, target)                                  \
+  SUM_WINDOW(sum_u32_##suffix, uint32_t, bytes, target)                                \
+  SUM_WINDOW(sum_u64_##suffix, uint64_t, bytes, target)                                \
   static const sum_fn sums_##suffix[WORK_TYPE_COUNT] = {[WORK_F32] = sum_f32_##suffix, \
                                                         [WORK_F64] = sum_f64_##suffix, \
                                                         [WORK_U32] = sum_u32_##suffix, \
                                                         [WORK_U64] = sum_u64_##suffix};
 
-SUM_WINDOWS(plain, )
+SUM_WINDOWS(plain, 16, )
 #if defined(__x86_64__)
-SUM_WINDOWS(avx2, __attribute__((target("avx2"))))
-SUM_WINDOWS(avx512, __attribute__((target("avx512f,avx512dq"))))
+SUM_WINDOWS(avx2, 32, __attribute__((target("avx2"))))
+SUM_WINDOWS(avx512, LINE, __attribute__((target("avx512f,avx512dq"))))
 
 static sum_fn sum_of(work_type w) {
   if (cpu_level_has_avx512()) return sums_avx512[w];
