@@ -112,9 +112,9 @@ static bool step_fits(const supertiling *t, const plan_step *s) {
 }
 
 // A plan that costs no more than so many times the natural one is taken as it is. Else, of the first attempts, the
-// cheapest one that fits is, as long as so few regions were asked for and so few instructions planned.
+// cheapest one that fits is, for programs of so few instructions, as long as so few regions were asked for.
 static const double CHEAP = 1.25;
-enum { LOOKED_FURTHER = 10, ASKED_FURTHER = 250000, PLANNED_FURTHER = 20000 };
+enum { LOOKED_FURTHER = 10, ASKED_FURTHER = 250000, INSTRUCTIONS_FURTHER = 300 };
 
 // --- one round
 
@@ -667,7 +667,7 @@ static bool looks_further(const supertiling *t, const best_attempt *best, int tr
   if (!best->module) return true;
   const bool is_cheap = best->cost <= CHEAP * t->natural_cost;
   return !t->first_serves && !is_cheap && tried < LOOKED_FURTHER && t->asked < ASKED_FURTHER &&
-         t->planned < PLANNED_FURTHER;
+         t->instructions <= INSTRUCTIONS_FURTHER;
 }
 
 // All attempts, in turn, each with what those before have learned.
