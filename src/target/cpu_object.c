@@ -83,6 +83,16 @@ static void set_machine_attributes(arena *a, LLVMModuleRef module, const target_
   }
 }
 
+// A kernel's entry reads addresses and calls its tile function in a loop (lower/lower_cpu_entry.c). Instructions that
+// are selected one by one are good enough for that; with all of LLVM's care it takes a quarter of what a small kernel
+// takes to generate. Where LLVM's own loop passes run, they may want to have the tile function within it.
+static void generate_entry_plainly(LLVMModuleRef module, const code_options *options) {
+  LLVMValueRef entry = LLVMGetNamedFunction(module, options->entry);
+  if (!entry || options->optimize_loops) return;
+  llvm_set_function_flag(entry, "optnone");
+  llvm_set_function_flag(entry, "noinline");
+}
+
 static heddle_status emit_assembly(LLVMModuleRef module, LLVMTargetMachineRef tm, text *out) {
   LLVMModuleRef clone = LLVMCloneModule(module);
   LLVMMemoryBufferRef buffer;
@@ -98,6 +108,7 @@ static heddle_status generate(arena *a, LLVMModuleRef module, LLVMTargetMachineR
                               const target_description *machine, const code_options *options, kernel_image *out) {
   set_machine_attributes(a, module, machine);
   llvm_hint_vector_loops(a, module);
+  generate_entry_plainly(module, options);
   double start = log_seconds();
   TRY(guard_check_room());
   TRY(llvm_run_passes(module, tm, options->optimize_loops ? loop_passes : minimal_passes));

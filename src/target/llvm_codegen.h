@@ -19,5 +19,6 @@ heddle_status llvm_emit(LLVMModuleRef module, LLVMTargetMachineRef tm, LLVMCodeG
                         LLVMMemoryBufferRef *out);
 void llvm_print(LLVMModuleRef module, text *out);
 void llvm_set_function_attribute(LLVMValueRef function, const char *key, const char *value);
+void llvm_set_function_flag(LLVMValueRef function, const char *name);  // one of LLVM's own, such as "noinline"
 
 #endif
