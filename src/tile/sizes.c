@@ -83,9 +83,8 @@ static int64_t product_tile(int64_t size, int64_t about, int64_t most, int64_t u
 // The same of whole panels.
 static int64_t panel_tile(int64_t size, int64_t wanted, int64_t most, int64_t width) {
   const int64_t panels = int64_ceil_div(size, width), about = int64_max(1, int64_min(wanted, most) / width);
-  const int64_t largest = int64_min(wanted + wanted / 2, most);
-  if (size <= largest) return size;
-  for (int64_t d = int64_max(1, largest / width); 2 * d >= about && d > 0; d--)
+  if (size <= int64_min(wanted + wanted / 2, most)) return size;
+  for (int64_t d = about; 2 * d >= about && d > 0; d--)
     if (panels % d == 0 && size % width == 0) return d * width;
   return about * width;
 }
