@@ -86,7 +86,7 @@ static bool takes_open_sizes(const kernel_plan *k, hero_kind hero) {
 }
 
 void kernel_choose_hero(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
-  k->lack = NULL;
+  k->lack = k->untiled = NULL;
   for (int n = 0; n < HERO_COUNT; n++) {
     const hero_rule takes = rules[target->kind][order[n]];
     k->hero = order[n];

@@ -20,31 +20,31 @@ static const bool has_form[HLO_OPCODE_COUNT] = {
 
 // By opcode: what integers of less than a byte may be, which are bytes as soon as they are loaded, …
 static const bool is_small_value[HLO_OPCODE_COUNT] = {
-    [HLO_PARAMETER] = true, [HLO_CONSTANT] = true, [HLO_BITCAST] = true, [HLO_BROADCAST] = true,
-    [HLO_COPY] = true,      [HLO_RESHAPE] = true,  [HLO_SLICE] = true,   [HLO_TRANSPOSE] = true,
+    [HLO_PARAMETER] = true, [HLO_CONSTANT] = true,    [HLO_BITCAST] = true, [HLO_BROADCAST] = true,
+    [HLO_COPY] = true,      [HLO_RESHAPE] = true,     [HLO_SLICE] = true,   [HLO_TRANSPOSE] = true,
+    [HLO_PAD] = true,       [HLO_CONCATENATE] = true, [HLO_REVERSE] = true, [HLO_GATHER] = true,
 };
 // … and what else may read them.
-static const bool reads_small[HLO_OPCODE_COUNT] = {[HLO_CONVERT] = true, [HLO_DOT] = true};
+static const bool reads_small[HLO_OPCODE_COUNT] = {[HLO_CONVERT] = true, [HLO_DOT] = true, [HLO_CONVOLUTION] = true};
 
 static bool is_small(const shape *s) { return dtype_is_integer(s->dtype) && dtypes[s->dtype].bits < 8; }
+
+// Where a gather begins, by an array of numbers.
+static bool is_indices(const instruction *i, int operand) { return i->opcode == HLO_GATHER && operand == 1; }
 
 static bool keeps_small_apart(const instruction *i) {
   bool all = shape_is_tuple(i->shape) || !is_small(i->shape) || is_small_value[i->opcode];
   for (int k = 0; k < i->operand_count; k++)
-    all &= shape_is_tuple(i->operands[k]->shape) || !is_small(i->operands[k]->shape) || is_small_value[i->opcode] ||
-           reads_small[i->opcode];
+    all &= shape_is_tuple(i->operands[k]->shape) || !is_small(i->operands[k]->shape) || reads_small[i->opcode] ||
+           (is_small_value[i->opcode] && !is_indices(i, k));
   return all;
 }
-
-// Floats of a byte that MLIR has no type for.
-static bool is_code(dtype t) { return t == DTYPE_F8E3M4 || t == DTYPE_F8E8M0FNU; }
 
 // Elements as a vector of MLIR's types holds them: whole bytes.
 static bool has_vector_elements(const shape *s) {
   bool all = true;
   if (!shape_is_tuple(s))
-    return s->dtype == DTYPE_PRED ||
-           ((dtypes[s->dtype].bits >= 8 || is_small(s)) && !is_code(s->dtype) && shape_layout_is_default(s));
+    return s->dtype == DTYPE_PRED || ((dtypes[s->dtype].bits >= 8 || is_small(s)) && shape_layout_is_default(s));
   for (int k = 0; k < s->tuple_size; k++) all &= has_vector_elements(s->elements[k]);
   return all;
 }
@@ -201,20 +201,38 @@ static int64_t held_bytes(const instruction *i, const target_description *target
 
 // --- forms
 
-bool hero_tiles_has_form(const instruction *i) {
+// What one opcode asks for beside what all do.
+static bool has_own_form(const instruction *i) {
+  switch (i->opcode) {
+    case HLO_BITCAST: return i->shape->dtype == i->operands[0]->shape->dtype;
+    case HLO_DOT: return i->operand_count == 2;
+    case HLO_GATHER: return shape_element_count(i->operands[0]->shape) > 0;
+    case HLO_DYNAMIC_SLICE: return i->operand_count == 1 + i->shape->rank;
+    default: return true;
+  }
+}
+
+// Why there is no form for the operation; null if there is one.
+static const char *lack_of(const instruction *i) {
   const bool is_elementwise =
       hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) && i->called_count == 0 && i->opcode != HLO_BITCAST_CONVERT;
-  bool all = (has_form[i->opcode] || is_elementwise) && !untiled_is(i);
-  all &= has_vector_elements(i->shape) && keeps_small_apart(i);
-  if (i->opcode == HLO_BITCAST) all &= i->shape->dtype == i->operands[0]->shape->dtype;
-  if (i->opcode == HLO_DOT) all &= i->operand_count == 2;
-  if (i->opcode == HLO_GATHER) all &= shape_element_count(i->operands[0]->shape) > 0;
-  if (i->opcode == HLO_DYNAMIC_SLICE) all &= i->operand_count == 1 + i->shape->rank;
-  for (int k = 0; k < i->operand_count; k++) all &= has_vector_elements(i->operands[k]->shape);
-  for (int k = 0; k < i->called_count; k++) all &= is_scalar_code(i->called[k]);
-  if (is_window(i)) all &= padded_bytes(i, false) + turned_bytes(i, false) <= HELD_BYTES_MAX;
-  return all;
+  bool are_vectors = has_vector_elements(i->shape), are_scalars = true;
+  for (int k = 0; k < i->operand_count; k++) are_vectors &= has_vector_elements(i->operands[k]->shape);
+  for (int k = 0; k < i->called_count; k++) are_scalars &= is_scalar_code(i->called[k]);
+  if (untiled_is(i)) return "code of tiles was tried and failed";
+  if (!(has_form[i->opcode] || is_elementwise) || !has_own_form(i)) return "has no form in linalg";
+  if (!are_vectors) return "has elements that no vector holds";
+  if (!keeps_small_apart(i)) return "computes with integers of less than a byte";
+  if (!are_scalars) return "reduces by more than elementwise operations";
+  if (is_window(i) && padded_bytes(i, false) + turned_bytes(i, false) > HELD_BYTES_MAX)
+    return "reads windows that are larger than a tile's memory";
+  if (i->opcode == HLO_CONVOLUTION && hero_tiles_pads(&i->attributes->window) &&
+      i->operands[0]->shape->dtype == DTYPE_F8E8M0FNU)
+    return "has borders of a type that has no zero";
+  return NULL;
 }
+
+bool hero_tiles_has_form(const instruction *i) { return !lack_of(i); }
 
 // --- the rule
 
@@ -243,23 +261,35 @@ static bool has_idle(const computation *c, const instruction_list *body) {
 
 enum { WORK_OF_TILE = 1 << 16, MOST_TILES = 1024 };
 
+static bool lacks(kernel_plan *k, const char *why, const instruction *at) {
+  k->untiled = why;
+  k->untiled_at = at;
+  return false;
+}
+
 bool hero_tiles_fits(kernel_plan *k, const instruction_list *body, const target_description *target, double *work) {
   hero_tiles *h = &k->details.tiles;
   int64_t held = 0;
   *work = 0;
   for (int n = 0; n < body->size; n++) {
     const instruction *i = body->data[n];
-    if (!hero_tiles_has_form(i)) return false;
+    const char *lack = lack_of(i);
+    if (lack) return lacks(k, lack, i);
     held += held_bytes(i, target);
     h->operation_count += i->opcode != HLO_PARAMETER && i->opcode != HLO_CONSTANT;
     h->product_count += i->opcode == HLO_DOT || i->opcode == HLO_CONVOLUTION;
     const shape *s = shape_is_tuple(i->shape) ? i->shape->elements[0] : i->shape;
     *work += (double)work_estimate_operations(i) * (double)shape_element_count(s);
   }
-  if (held > HELD_BYTES_MAX && !is_attention(k->computation)) return false;
-  if (has_idle(k->computation, body)) return false;
-  for (int n = 0; n < k->output_count; n++)
-    if (shape_element_count(k->outputs[n].shape) == 0 || is_small(k->outputs[n].shape)) return false;
+  if (held > HELD_BYTES_MAX && !is_attention(k->computation))
+    return lacks(k, "needs more of other operations' results at once than a tile's memory holds", k->outputs[0].root);
+  if (has_idle(k->computation, body))
+    return lacks(k, "stands beside operations that no result depends on", k->outputs[0].root);
+  for (int n = 0; n < k->output_count; n++) {
+    if (shape_element_count(k->outputs[n].shape) == 0) return lacks(k, "has no elements", k->outputs[n].root);
+    if (is_small(k->outputs[n].shape))
+      return lacks(k, "is a result of integers of less than a byte", k->outputs[n].root);
+  }
   return true;
 }
 

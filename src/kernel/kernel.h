@@ -47,8 +47,10 @@ struct kernel_plan {
   const instruction *hero_instruction;  // what gave the hero its name; null for the loop
   const char *reason;                   // one line: why this hero
   const char *lack;                     // why not another one that there is an instruction for; null
-  hero_details details;                 // of the hero
-  int part_count;  // functions that the emitter calls, in order; 0: one function that yields all outputs
+  const char *untiled;                  // why not tiles, where they were asked for: what untiled_at does; null
+  const instruction *untiled_at;
+  hero_details details;  // of the hero
+  int part_count;        // functions that the emitter calls, in order; 0: one function that yields all outputs
   const kernel_part *parts;
   int body_count;  // computations that the emitter calls in place of the kernel's own (a pass, a reducer); 0: none
   const kernel_body *bodies;

@@ -301,6 +301,8 @@ void kernel_plan_print(text *out, const target_description *target, const kernel
   text_printf(out, "  kernel @%s of " STR_FMT ", %s: %s\n", k->name, STR_ARG(k->computation->name),
               kernel_hero_name(k->hero), k->reason);
   if (k->lack) text_printf(out, "    %s\n", k->lack);
+  if (k->untiled && target->codegen == CODEGEN_TILES)
+    text_printf(out, "    no tiles: " STR_FMT " %s\n", STR_ARG(k->untiled_at->name), k->untiled);
   if (k->takes_sizes) text_puts(out, "    takes sizes when it runs\n");
   print_buffers(out, k);
   if (target->has_grid) grid_print_details(out, k);

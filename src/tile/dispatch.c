@@ -5,13 +5,26 @@
 #include <mlir-c/BuiltinAttributes.h>
 
 #include "emit/ir_builder.h"
+#include "emit/types.h"
 #include "tile/interface.h"
 #include "tile/mhlo_text.h"
 #include "tile/passes.h"
 
+// MLIR reads the text, and not all of HLO's types are MLIR's.
+static heddle_status check_types(const computation *c) {
+  for (int n = 0; n < c->instructions.size; n++) {
+    const instruction *i = c->instructions.data[n];
+    if (!shape_is_tuple(i->shape) && emit_is_encoded(i->shape->dtype))
+      return status_at(HEDDLE_UNIMPLEMENTED, c->root->where, "MLIR has no type for elements of %s",
+                       dtypes[i->shape->dtype].name);
+  }
+  return status_ok();
+}
+
 static heddle_status read_function(MlirContext context, arena *a, const kernel_plan *k, MlirModule *out) {
   text t = {0};
-  heddle_status s = mhlo_text_write(a, k->computation, &t);
+  heddle_status s = check_types(k->computation);
+  if (status_is_ok(s)) s = mhlo_text_write(a, k->computation, &t);
   if (status_is_ok(s)) {
     *out = mlirModuleCreateParse(context, mlirStringRefCreate(text_cstr(&t), t.size));
     if (mlirModuleIsNull(*out)) {

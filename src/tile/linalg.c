@@ -37,7 +37,7 @@ heddle_status linalg_refuse(const linalg_emitter *e, const instruction *i, const
 }
 
 static bool is_tensor(const shape *s) {
-  return !shape_is_tuple(s) && dtypes[packed_loads_held(s->dtype)].bits >= 8 && !emit_is_encoded(s->dtype);
+  return !shape_is_tuple(s) && dtypes[packed_loads_held(s->dtype)].bits >= 8;
 }
 
 static bool has_tensors(const shape *s) {

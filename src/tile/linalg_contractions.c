@@ -109,7 +109,7 @@ static bool is_matmul(const instruction *i) {
                   a->rhs_contracting_dims.data[0] == 0;
   for (int k = 0; k < 2; k++) {
     const dtype x = i->operands[k]->shape->dtype;
-    is_named &= dtypes[x].class == dtypes[t].class && dtypes[x].bits <= dtypes[t].bits;
+    is_named &= dtypes[x].class == dtypes[t].class && dtypes[x].bits <= dtypes[t].bits && !emit_is_encoded(x);
   }
   return is_named && (dtypes[t].class == CLASS_FLOAT || dtypes[t].class == CLASS_SIGNED);
 }
@@ -165,7 +165,7 @@ static MlirValue padded_input(linalg_emitter *e, const instruction *i) {
   const hlo_attributes *a = i->attributes;
   const shape *s = i->operands[0]->shape;
   if (!hero_tiles_pads(&a->window)) return linalg_operand(e, i, 0);
-  MlirValue zero = linalg_stored(&e->b, emit_zero(&e->b, s->dtype), s->dtype);
+  MlirValue zero = linalg_stored(&e->b, emit_zero(&e->b, packed_loads_held(s->dtype)), s->dtype);
   return linalg_windowed(e, linalg_operand(e, i, 0), s, &a->window, a->dim_labels.input_spatial, zero);
 }
 
