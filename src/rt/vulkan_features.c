@@ -68,25 +68,26 @@ static bool is_module(const program_image *image) {
          (uintptr_t)words % sizeof *words == 0 && words[0] == MAGIC;
 }
 
-// The next capability from `*at` on; 0: there is none more.
-static uint32_t next_capability(const program_image *image, size_t *at) {
+// The next capability from `*at` on; false: there is none more. Any number may be one.
+static bool next_capability(const program_image *image, size_t *at, uint32_t *capability) {
   const uint32_t *words = image->data;
-  if (*at + 1 >= image->size / sizeof *words || (words[*at] & 0xffff) != CAPABILITY) return 0;
+  if (*at + 1 >= image->size / sizeof *words || (words[*at] & 0xffff) != CAPABILITY) return false;
+  *capability = words[*at + 1];
   *at += 2;
-  return words[*at - 1];
+  return true;
 }
 
 heddle_status vulkan_features_check(const vulkan_features *f, const program_image *image, const char **lack) {
   *lack = NULL;
   if (!is_module(image)) return status_error(HEDDLE_INVALID, "its image is no SPIR-V");
   size_t at = HEADER;
-  for (uint32_t capability; !*lack && (capability = next_capability(image, &at)) != 0;) *lack = lack_of(f, capability);
+  for (uint32_t capability; !*lack && next_capability(image, &at, &capability);) *lack = lack_of(f, capability);
   return status_ok();
 }
 
 bool vulkan_features_are_subgroups(const program_image *image) {
   size_t at = HEADER;
-  uint32_t capability;
-  while ((capability = next_capability(image, &at)) != 0 && capability != SHUFFLES) {}
-  return capability == SHUFFLES;
+  for (uint32_t capability; next_capability(image, &at, &capability);)
+    if (capability == SHUFFLES) return true;
+  return false;
 }

@@ -13,6 +13,9 @@
 static const uint32_t plain[] = {0x07230203, 0x00010300, 0, 10, 0, 2U << 16 | 17, 1};
 static const uint32_t atomic[] = {0x07230203, 0x00010300, 0, 10, 0, 2U << 16 | 17, 1, 2U << 16 | 17, 12};
 static const uint32_t unknown[] = {0x07230203, 0x00010300, 0, 10, 0, 2U << 16 | 17, 4711};
+// Behind a matrix, whose number is 0.
+static const uint32_t behind[] = {0x07230203, 0x00010300,    0,   10, 0, 2U << 16 | 17, 1, 2U << 16 | 17,
+                                  0,          2U << 16 | 17, 4711};
 static const uint32_t no_module[] = {1, 2, 3, 4, 5, 6};
 
 static program_image image;
@@ -505,6 +508,7 @@ static void test_modules(void **state) {
     const char *text;
   } cases[] = {{atomic, sizeof atomic, HEDDLE_UNIMPLEMENTED, "needs atomic operations on 64 bits, which fake has not"},
                {unknown, sizeof unknown, HEDDLE_UNIMPLEMENTED, "a capability that is not known"},
+               {behind, sizeof behind, HEDDLE_UNIMPLEMENTED, "a capability that is not known"},
                {no_module, sizeof no_module, HEDDLE_INVALID, "is no SPIR-V"},
                {plain, sizeof plain - 1, HEDDLE_INVALID, "is no SPIR-V"},
                {plain, 8, HEDDLE_INVALID, "is no SPIR-V"},
