@@ -2,6 +2,7 @@
 #include "api/open_given.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "hlo/device_counts.h"
 #include "import/import.h"
@@ -26,6 +27,18 @@ static const char *sizes_text(arena *a, const program_sizes *s, const int64_t *s
   return copy;
 }
 
+// Whether the program runs at these sizes at all, which its bounds and conditions say, and has no code for them yet.
+static heddle_status check_sizes(arena *a, const compiled *general, const program *at, const char *sizes) {
+  const int64_t **dims = arena_array(a, const int64_t *, at->parameter_count);
+  int64_t unused[PROGRAM_MOST_SYMBOLS];
+  for (int k = 0; k < at->parameter_count; k++) dims[k] = at->parameters[k].shape.dims;
+  TRY(program_sizes_solve(&general->program, dims, unused));
+  for (int k = 0; k < general->special_count; k++)
+    if (strcmp(general->specials[k].sizes, sizes) == 0)
+      return status_error(HEDDLE_INVALID, "found the sizes %s twice", sizes);
+  return status_ok();
+}
+
 // Runs take the first that fits: these come before what is for multiples.
 static void put_first(arena *a, const compiled *made, compiled *general) {
   compiled *all = arena_array(a, compiled, general->special_count + 1);
@@ -44,13 +57,15 @@ heddle_status open_given_add(arena *a, const char *file, str source, const char 
                         (int)OPEN_INSTANCES_MOST_SPECIALS);
   TRY(program_sizes_read(&p->sizes, sizes, symbols));
   const program *at = program_sizes_fill(a, p, symbols);
+  const char *names = sizes_text(a, &p->sizes, symbols);
+  TRY(check_sizes(a, general, at, names));
   const import_options import = {.argument_count = at->parameter_count, .argument_shapes = shapes_of(a, at)};
   module *m;
   TRY(import_module(a, file, source, &import, &m));
   device_counts_adopt(m, 0, 0);
   compiled made;
   TRY(compile_module(a, m, options, &made));
-  made.sizes = sizes_text(a, &p->sizes, symbols);
+  made.sizes = names;
   put_first(a, &made, general);
   return status_ok();
 }

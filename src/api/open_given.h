@@ -6,7 +6,7 @@
 
 // Compiles the program that `general` was made of, by open_compile, for the sizes that `sizes` names ("7,16"), as one
 // whose sizes are declared; runs at these take what is made (compiled.specials). At most OPEN_INSTANCES_MOST_SPECIALS.
-// HEDDLE_INVALID for sizes that are not the program's.
+// HEDDLE_INVALID for sizes that are not the program's, or that it has code for.
 heddle_status open_given_add(arena *a, const char *file, str source, const char *sizes, const compile_options *options,
                              compiled *general);
 

@@ -392,7 +392,8 @@ heddle_status program_sizes_read(const program_sizes *s, const char *given, int6
     symbols[k] = strtoll(at, &end, 10);
     const bool fits = end != at && symbols[k] >= 0 && *end == (k + 1 < count ? ',' : 0);
     if (!fits)
-      return status_error(HEDDLE_INVALID, "found --sizes=%s, wanted %d numbers with commas between them", given, count);
+      return status_error(HEDDLE_INVALID, "found the sizes %s, wanted %d numbers with commas between them", given,
+                          count);
     at = end + 1;
   }
   return program_sizes_derive(s, symbols);

@@ -84,11 +84,12 @@ static const char *hindrance(arena *a, const program_code *c) {
 static heddle_status no_code(arena *a, const program_saved *p, const char *level) {
   text found = {0};
   for (int k = 0; k < p->code_count; k++)
-    text_printf(&found, "%s%s %s", k ? "; " : "", p->codes[k].level, hindrance(a, &p->codes[k]));
+    if (!p->codes[k].sizes)
+      text_printf(&found, "%s%s %s", found.size ? "; " : "", p->codes[k].level, hindrance(a, &p->codes[k]));
   heddle_status s =
       level ? status_error(HEDDLE_INVALID, "the saved program has no code that is called %s", level)
             : status_error(HEDDLE_UNIMPLEMENTED, "the saved program has no code that this machine (%s) can run: %s",
-                           cpu_features_machine(), p->code_count ? text_cstr(&found) : "it has none at all");
+                           cpu_features_machine(), found.size ? text_cstr(&found) : "it has none at all");
   text_free(&found);
   return s;
 }

@@ -29,7 +29,7 @@
 // RUN: not heddle run %s --sizes=3000000000 2>&1 | FileCheck %s --check-prefix=LARGE
 // LARGE: found 3000000000 for the size n, wanted 0 to {{[0-9]+}}, which the program was compiled for
 // RUN: not heddle run %s --sizes=3,4 2>&1 | FileCheck %s --check-prefix=TWO
-// TWO: found --sizes=3,4, wanted 1 numbers
+// TWO: found the sizes 3,4, wanted 1 numbers
 func.func public @main(%x: tensor<?x256xf32>) -> tensor<?x256xf32> {
   %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
