@@ -6,7 +6,8 @@
 //
 //   compile      text to runnable, anew:  compile SECONDS cpu=SECONDS parse=SECONDS plan=SECONDS ...
 //   run N [M]    best of N runs:          run SECONDS cpu=SECONDS       by the clock, and of all its threads together;
-//                with M of N times M runs in a row, divided by M: what is short is not measured with the clock's own time
+//                with M of N times M runs in a row, divided by M: what is short is not measured with the clock's own
+//                time
 //   copy         a plain copy of the same traffic:  copy SECONDS
 //   write PREFIX the last results as PREFIX0000.npy, …: written
 //

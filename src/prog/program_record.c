@@ -276,12 +276,9 @@ static const record_field program_fields_table[] = {
 static const record_type program_type = TYPE(program, program_fields_table);
 
 static const record_field code_fields[] = {
-    FIELD(program_code, TEXT, machine),
-    FIELD(program_code, TEXT, level),
-    FIELD(program_code, TEXT, features),
-    FIELD(program_code, TEXT, sizes),
-    FIELD(program_code, INT, plan),
-    LIST(program_code, LIST, images, image_count, .type = &image_type),
+    FIELD(program_code, TEXT, machine),  FIELD(program_code, TEXT, level),
+    FIELD(program_code, TEXT, features), FIELD(program_code, TEXT, sizes),
+    FIELD(program_code, INT, plan),      LIST(program_code, LIST, images, image_count, .type = &image_type),
 };
 static const record_type code_type = TYPE(program_code, code_fields);
 

@@ -36,9 +36,7 @@ heddle_status linalg_refuse(const linalg_emitter *e, const instruction *i, const
                    shape_text(e->arena, i->shape), why[0] ? ": " : "", why);
 }
 
-static bool is_tensor(const shape *s) {
-  return !shape_is_tuple(s) && dtypes[packed_loads_held(s->dtype)].bits >= 8;
-}
+static bool is_tensor(const shape *s) { return !shape_is_tuple(s) && dtypes[packed_loads_held(s->dtype)].bits >= 8; }
 
 static bool has_tensors(const shape *s) {
   bool all = true;
