@@ -4,6 +4,7 @@
 // have known ranges: most comparisons hold always or never. Clamps of dynamic slices, divisions of linear indices by
 // sizes likewise, and the bounds of maps whose operands a loop keeps smaller. MLIR's canonicalization knows no ranges;
 // it removes what becomes constant here.
+#include "base/int64.h"
 #include "dialect/xla_gpu.h"
 #include "emit/ir_builder.h"
 #include "lower/passes.h"
@@ -16,14 +17,22 @@ typedef struct simplification {
   ir_operations dead;  // erased at the end: ranges are remembered by value, and an address may be used again
 } simplification;
 
-// A number of open size and one of a static range: how they compare is nobody's to say, as the size may be smaller than
-// what stands in for it.
-static bool is_undecided(const simplification *s, interval x, interval y) {
+// Whether two numbers stand to each other as they do here at all sizes. Stand-ins of open sizes are not far apart, so
+// that what is twice one of them is above any other in all samples, which need be so in no run. Where a number is open,
+// only one that is nearby is known to be the same but for a constant: a size and the last index below it. No two
+// polynomials of sizes are as near in all samples (api/open_samples.c).
+static bool is_certain(const simplification *s, int64_t x, int64_t y) {
+  enum { NEAR = 16, NEAR_LOG2 = 14 };
   const int64_t from = s->open_from;
-  if (from == 0) return false;
-  return (interval_is_point(x) && x.lower >= from && y.upper < from) ||
-         (interval_is_point(y) && y.lower >= from && x.upper < from);
+  if (from == 0 || (x < from && x > -from && y < from && y > -from)) return true;
+  const int64_t near = int64_max(NEAR, from >> NEAR_LOG2);
+  int64_t apart;
+  return !__builtin_sub_overflow(x, y, &apart) && apart < near && apart > -near;
 }
+
+static bool is_below(const simplification *s, int64_t x, int64_t y) { return x < y && is_certain(s, x, y); }
+
+static bool is_at_most(const simplification *s, int64_t x, int64_t y) { return x <= y && is_certain(s, x, y); }
 
 static interval range_of(simplification *s, MlirOperation op, int operand) {
   return ranges_of(&s->ranges, ir_operand(op, operand));
@@ -44,29 +53,28 @@ static void replace_by_constant(simplification *s, MlirOperation op, int64_t v) 
 typedef enum predicate { EQ, NE, SLT, SLE, SGT, SGE, ULT, ULE, UGT, UGE } predicate;
 
 // 1 or 0 if the comparison is always or never true, else -1.
-static int decide(predicate p, interval x, interval y) {
+static int decide(const simplification *s, predicate p, interval x, interval y) {
   if (p >= ULT) {
     // Unsigned order is signed order where nothing is negative.
     if (x.lower < 0 || y.lower < 0) return -1;
     p = (predicate)(p - ULT + SLT);
   }
-  bool apart = x.upper < y.lower || x.lower > y.upper;
+  bool apart = is_below(s, x.upper, y.lower) || is_below(s, y.upper, x.lower);
   bool same = interval_is_point(x) && interval_is_point(y) && x.lower == y.lower;
   switch (p) {
     case EQ: return same ? 1 : apart ? 0 : -1;
     case NE: return same ? 0 : apart ? 1 : -1;
-    case SLT: return x.upper < y.lower ? 1 : x.lower >= y.upper ? 0 : -1;
-    case SLE: return x.upper <= y.lower ? 1 : x.lower > y.upper ? 0 : -1;
-    case SGT: return decide(SLT, y, x);
-    case SGE: return decide(SLE, y, x);
+    case SLT: return is_below(s, x.upper, y.lower) ? 1 : is_at_most(s, y.upper, x.lower) ? 0 : -1;
+    case SLE: return is_at_most(s, x.upper, y.lower) ? 1 : is_below(s, y.upper, x.lower) ? 0 : -1;
+    case SGT: return decide(s, SLT, y, x);
+    case SGE: return decide(s, SLE, y, x);
     default: return -1;
   }
 }
 
 static void simplify_comparison(simplification *s, MlirOperation op) {
   predicate p = (predicate)mlirIntegerAttrGetValueInt(ir_get(op, "predicate"));
-  const interval x = range_of(s, op, 0), y = range_of(s, op, 1);
-  int decided = is_undecided(s, x, y) ? -1 : decide(p, x, y);
+  int decided = decide(s, p, range_of(s, op, 0), range_of(s, op, 1));
   if (decided >= 0) replace_by_constant(s, op, decided);
 }
 
@@ -76,25 +84,28 @@ static void simplify_extremum(simplification *s, MlirOperation op) {
   interval x = range_of(s, op, 0), y = range_of(s, op, 1);
   bool is_unsigned = ir_is(op, "arith.minui") || ir_is(op, "arith.maxui");
   if (is_unsigned && (x.lower < 0 || y.lower < 0)) return;
-  if (is_undecided(s, x, y)) return;
   bool is_minimum = ir_is(op, "arith.minsi") || ir_is(op, "arith.minui");
-  if (x.upper <= y.lower) replace_by(s, op, ir_operand(op, is_minimum ? 0 : 1));
-  else if (y.upper <= x.lower) replace_by(s, op, ir_operand(op, is_minimum ? 1 : 0));
+  if (is_at_most(s, x.upper, y.lower)) replace_by(s, op, ir_operand(op, is_minimum ? 0 : 1));
+  else if (is_at_most(s, y.upper, x.lower)) replace_by(s, op, ir_operand(op, is_minimum ? 1 : 0));
 }
 
 // --- division
 
 // Whether all of x lies between two neighbouring multiples of the one divisor: all quotients are one.
-static bool has_one_quotient(interval x, interval y) {
-  return interval_is_point(y) && x.lower / y.lower == x.upper / y.lower;
+static bool has_one_quotient(const simplification *s, interval x, interval y) {
+  if (!interval_is_point(y) || x.lower / y.lower != x.upper / y.lower) return false;
+  const int64_t first = x.lower / y.lower * y.lower;
+  int64_t next;
+  return !__builtin_add_overflow(first, y.lower, &next) && is_certain(s, first, x.lower) &&
+         is_certain(s, x.upper, next);
 }
 
 static void simplify_quotient(simplification *s, MlirOperation op) {
   interval x = range_of(s, op, 0), y = range_of(s, op, 1);
   if (x.lower < 0 || y.lower <= 0) return;
-  if (x.upper < y.lower) {
+  if (is_below(s, x.upper, y.lower)) {
     replace_by_constant(s, op, 0);
-  } else if (has_one_quotient(x, y)) {
+  } else if (has_one_quotient(s, x, y)) {
     replace_by_constant(s, op, x.lower / y.lower);
   } else if (!ir_is(op, "arith.divui")) {
     ir_builder b = ir_builder_before(op, s->c->scratch);
@@ -105,9 +116,9 @@ static void simplify_quotient(simplification *s, MlirOperation op) {
 static void simplify_remainder(simplification *s, MlirOperation op) {
   interval x = range_of(s, op, 0), y = range_of(s, op, 1);
   if (x.lower < 0 || y.lower <= 0) return;
-  if (x.upper < y.lower) {
+  if (is_below(s, x.upper, y.lower)) {
     replace_by(s, op, ir_operand(op, 0));
-  } else if (has_one_quotient(x, y)) {
+  } else if (has_one_quotient(s, x, y)) {
     ir_builder b = ir_builder_before(op, s->c->scratch);
     MlirValue whole = ir_int(&b, ir_result_type(op, 0), x.lower / y.lower * y.lower);
     replace_by(s, op, ir_binary(&b, "arith.subi", ir_operand(op, 0), whole));
@@ -119,11 +130,13 @@ static void simplify_remainder(simplification *s, MlirOperation op) {
 
 // --- maps
 
-// What a variable may be given. An index below an open size that happens to be below a static number, too, is not known
+// What a variable may be given. An index below an open size that happens to be below another number, too, is not known
 // to be below that size by it: borders of open size may be smaller.
 static interval bounds_with(const simplification *s, interval bounds, interval given) {
   interval both = interval_intersect(bounds, given);
-  if (s->open_from > 0 && bounds.upper >= s->open_from && both.upper < s->open_from) both.upper = bounds.upper;
+  if (interval_is_empty(both)) return both;
+  if (!is_certain(s, bounds.lower, both.lower)) both.lower = bounds.lower;
+  if (!is_certain(s, bounds.upper, both.upper)) both.upper = bounds.upper;
   return both;
 }
 

@@ -136,3 +136,75 @@ func.func @map_in_a_loop(%init: index) -> index {
 // CHECK:       #[[MAP:.*]] = #xla_gpu.indexing_map<"(d0) -> (d0, 0), domain: d0 in [0, 7]">
 // CHECK-LABEL: func.func @map_in_a_loop
 // CHECK:         xla_gpu.apply_indexing #[[MAP]](%{{.*}})
+
+// -----
+
+// Where sizes are open, numbers that are far apart may be the other way round when the kernel runs, and any of them may
+// be below a number that is given. What is nearby differs by a constant.
+#quotient = #xla_gpu.indexing_map<"(d0) -> (d0 floordiv 2018), domain: d0 in [0, 10089]">
+module attributes {xla.open_from = 500 : index} {
+  func.func @open_comparisons(%a: index {xla.range = [0 : index, 1001 : index]}) -> (i1, i1, i1, i1) {
+    %size = arith.constant 1002 : index
+    %twice = arith.constant 2018 : index
+    %given = arith.constant -1 : index
+    %c7 = arith.constant 7 : index
+    %within = arith.cmpi slt, %a, %size : index
+    %other = arith.cmpi slt, %a, %twice : index
+    %above = arith.cmpi sgt, %a, %given : index
+    %below = arith.cmpi slt, %c7, %size : index
+    return %within, %other, %above, %below : i1, i1, i1, i1
+  }
+  // CHECK:       #[[QUOTIENT:.*]] = #xla_gpu.indexing_map<"(d0) -> (d0 floordiv 2018), domain: d0 in [0, 10089]">
+  // CHECK-LABEL: func.func @open_comparisons
+  // CHECK-DAG:     %[[OTHER:.*]] = arith.cmpi slt
+  // CHECK-DAG:     %[[TRUE:.*]] = arith.constant true
+  // CHECK-DAG:     %[[ABOVE:.*]] = arith.constant true
+  // CHECK-DAG:     %[[BELOW:.*]] = arith.cmpi slt, %c7, %c1002
+  // CHECK:         return %[[TRUE]], %[[OTHER]], %[[ABOVE]], %[[BELOW]]
+
+  func.func @open_clamp(%a: index {xla.range = [0 : index, 1001 : index]}) -> (index, index) {
+    %last = arith.constant 1001 : index
+    %twice = arith.constant 2017 : index
+    %within = arith.minsi %a, %last : index
+    %other = arith.minsi %a, %twice : index
+    return %within, %other : index, index
+  }
+  // CHECK-LABEL: func.func @open_clamp(
+  // CHECK-SAME:      %[[A:[a-z0-9]*]]: index
+  // CHECK:         %[[OTHER:.*]] = arith.minsi
+  // CHECK:         return %[[A]], %[[OTHER]]
+
+  func.func @open_division(%a: index {xla.range = [0 : index, 1001 : index]},
+                           %b: index {xla.range = [0 : index, 7 : index]},
+                           %c: index {xla.range = [2018 : index, 4035 : index]})
+      -> (index, index, index, index, index, index, index) {
+    %size = arith.constant 1002 : index
+    %twice = arith.constant 2018 : index
+    %other = arith.constant 5003 : index
+    %0 = arith.divui %a, %size : index
+    %1 = arith.remui %a, %size : index
+    %2 = arith.divui %a, %twice : index
+    %3 = arith.remui %a, %twice : index
+    %4 = arith.divui %b, %twice : index
+    %5 = arith.divui %c, %twice : index
+    %6 = arith.divui %c, %other : index
+    return %0, %1, %2, %3, %4, %5, %6 : index, index, index, index, index, index, index
+  }
+  // CHECK-LABEL: func.func @open_division(
+  // CHECK-SAME:      %[[A:[a-z0-9]*]]: index
+  // CHECK-DAG:     %[[ZERO:.*]] = arith.constant 0 : index
+  // CHECK-DAG:     %[[ONE:.*]] = arith.constant 1 : index
+  // CHECK-DAG:     %[[Q:.*]] = arith.divui %[[A]], %c2018
+  // CHECK-DAG:     %[[R:.*]] = arith.remui %[[A]], %c2018
+  // CHECK-DAG:     %[[GIVEN:.*]] = arith.divui %{{.*}}, %c2018
+  // CHECK-DAG:     %[[LARGER:.*]] = arith.divui %{{.*}}, %c5003
+  // CHECK:         return %[[ZERO]], %[[A]], %[[Q]], %[[R]], %[[GIVEN]], %[[ONE]], %[[LARGER]]
+
+  // An index up to one size is given to a map that divides by others.
+  func.func @open_map(%a: index {xla.range = [0 : index, 1001 : index]}) -> index {
+    %m = xla_gpu.apply_indexing #quotient(%a)
+    return %m : index
+  }
+  // CHECK-LABEL: func.func @open_map
+  // CHECK:         xla_gpu.apply_indexing #[[QUOTIENT]](%{{.*}})
+}
