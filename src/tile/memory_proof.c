@@ -89,6 +89,9 @@ static const char *const views[] = {"memref.subview",           "memref.cast",
                                     "memref.transpose",         "memref.reinterpret_cast",
                                     "memref.memory_space_cast", NULL};
 
+// Their results are of another type, or their elements in another order.
+static const char *const arrays[] = {"memref.view", "memref.reshape", NULL};
+
 // The memory that the view's offset counts in; the memory itself if it is no such view.
 static MlirValue base_of(MlirValue memory) {
   for (MlirOperation op = ir_defining_op(memory); is_one_of(op, views); op = ir_defining_op(memory))
@@ -115,14 +118,29 @@ static int64_t reach(MlirType view) {
   return mlirShapedTypeIsDynamicStrideOrOffset(offset) || offset < 0 || last == INT64_MAX ? -1 : last + 1;
 }
 
+// From the beginning of the bytes on, of memory that lies from so many bytes on; -1 if that is not known.
+static int64_t reach_in_bytes(MlirOperation view) {
+  int64_t shift = 0;
+  const int64_t bytes = memory_proof_bytes(ir_result_type(view, 0));
+  if (!ir_constant_value(ir_operand(view, 1), &shift)) shift = 0;
+  if (bytes < 0 || shift < 0 || __builtin_add_overflow(shift, bytes, &shift)) return -1;
+  return shift;
+}
+
 // Views that are cut out by numbers stay within what they are of. Where numbers are not known a part is taken at its
-// word, as is an access, but not memory with another offset and other strides.
+// word, as is an access, but not memory that becomes another array.
 static const char *objection_to_view(MlirOperation op) {
-  const bool is_recast = ir_is(op, "memref.reinterpret_cast");
-  if (!is_recast && !ir_is(op, "memref.subview")) return NULL;
-  const MlirType base = mlirValueGetType(base_of(ir_operand(op, 0)));
-  const int64_t reached = reach(ir_result_type(op, 0)), size = mlirTypeIsAMemRef(base) ? reach(base) : -1;
-  if (is_recast && (reached < 0 || size < 0))
+  static const char *const checked[] = {"memref.subview", "memref.cast", NULL};
+  static const char *const others[] = {"memref.reinterpret_cast", "memref.reshape", "memref.view", NULL};
+  const bool is_other = is_one_of(op, others), is_of_bytes = ir_is(op, "memref.view");
+  if (!is_other && !is_one_of(op, checked)) return NULL;
+  const MlirType base = mlirValueGetType(base_of(ir_operand(op, 0))), view = ir_result_type(op, 0);
+  int64_t reached = -1, size = -1;
+  if (mlirTypeIsAMemRef(base) && mlirTypeIsAMemRef(view)) {
+    reached = is_of_bytes ? reach_in_bytes(op) : reach(view);
+    size = reach(base);
+  }
+  if (is_other && (reached < 0 || size < 0))
     return "a dispatch region takes memory for another array, of which it is not known that it is no larger";
   return reached >= 0 && size >= 0 && reached > size ? "a dispatch region names more memory than there is" : NULL;
 }
@@ -177,7 +195,7 @@ static const char *objection_to_memory(arena *a, MlirValue memory) {
   if (ir_is(op, WORKGROUPS_PLACEHOLDER) && !may_write_binding(a, op))
     why = "a dispatch region writes to a binding whose access is \"Read\"";
   if (ir_is(op, "memref.get_global")) why = "a dispatch region writes to a constant";
-  if (ir_is(op, "memref.view")) why = objection_to_memory(a, ir_operand(op, 0));
+  if (is_one_of(op, arrays)) why = objection_to_memory(a, ir_operand(op, 0));
   if (ir_is(op, "arith.select")) {
     why = objection_to_memory(a, ir_operand(op, 1));
     if (!why) why = objection_to_memory(a, ir_operand(op, 2));
@@ -237,7 +255,7 @@ static const char *objection_to_loop(arena *a, MlirOperation loop) {
 
 // Why the region may not have the operation, null if it may.
 static const char *objection(arena *a, MlirOperation op, need *n) {
-  static const char *const others[] = {"memref.view", "memref.reshape", "arith.select", "scf.if", NULL};
+  static const char *const others[] = {"arith.select", "scf.if", NULL};
   static const char *const calls[] = {"func.call",       "func.call_indirect", "llvm.call",
                                       "llvm.inline_asm", "xla_gpu.pure_call",  NULL};
   if (is_one_of(op, calls)) return "a dispatch region calls a function, of whose memory nothing is known";
@@ -246,7 +264,7 @@ static const char *objection(arena *a, MlirOperation op, need *n) {
   if (makes(op, is_no_register)) return "a dispatch region has a vector that is too large for registers";
   const char *why = objection_to_writes(a, op);
   if (why || !makes(op, is_memory) || ir_is(op, WORKGROUPS_PLACEHOLDER) || is_one_of(op, others)) return why;
-  if (is_one_of(op, views)) return objection_to_view(op);
+  if (is_one_of(op, views) || is_one_of(op, arrays)) return objection_to_view(op);
   if (is_buffer(op)) return objection_to_buffer(op, n);
   if (is_loop(op)) return objection_to_loop(a, op);
   if (ir_is(op, "memref.get_global") && is_constant(a, op)) return NULL;

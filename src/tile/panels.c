@@ -66,19 +66,27 @@ static bool read_load(MlirOperation load, panels *out) {
 
 bool panels_is(MlirOperation load) { return !mlirAttributeIsNull(ir_get(load, WIDTH)); }
 
-static MlirValue source_of(arena *a, const panels *p) {
-  ir_builder b = ir_builder_before(p->load, a);
+static MlirType packed_type(arena *a, const panels *p) {
   MlirType type = ir_result_type(p->load, 0);
-  int64_t dims[TILING_MAX_LOOPS + 1];
+  int64_t *dims = arena_array(a, int64_t, p->rank + 1);
   for (int k = 0; k < p->rank; k++) {
     dims[k] = mlirShapedTypeGetDimSize(type, p->order[k]);
     if (p->order[k] == p->column) dims[k] = int64_ceil_div(dims[k], p->width);
   }
   dims[p->rank] = p->width;
-  MlirType packed = mlirRankedTensorTypeGet(p->rank + 1, dims, ir_element_type(type), mlirAttributeGetNull());
+  return mlirRankedTensorTypeGet(p->rank + 1, dims, ir_element_type(type), mlirAttributeGetNull());
+}
+
+MlirType panels_type_in_memory(arena *a, MlirOperation load) {
+  panels p = {0};
+  return panels_is(load) && read_load(load, &p) ? packed_type(a, &p) : ir_result_type(load, 0);
+}
+
+static MlirValue source_of(arena *a, const panels *p) {
+  ir_builder b = ir_builder_before(p->load, a);
   MlirValue offset = ir_operand(p->load, 0);
   const MlirNamedAttribute binding = ir_named(b.context, "binding", ir_get(p->load, "binding"));
-  return ir_value_with(&b, LOAD, packed, 1, &offset, 1, &binding);
+  return ir_value_with(&b, LOAD, packed_type(a, p), 1, &offset, 1, &binding);
 }
 
 // --- found

@@ -29,6 +29,8 @@ typedef struct panels {
 
 // Whether the load says that what it loads lies in panels.
 bool panels_is(MlirOperation load);
+// The type of what the load finds in memory: the panels, if it says so rightly, else what it loads.
+MlirType panels_type_in_memory(arena *a, MlirOperation load);
 
 // Whether the columns' factors are elements of panels that the product's tile reads whole.
 bool panels_read(const product_form *p, panels *out);

@@ -260,11 +260,26 @@ static bool stands_alone(MlirOperation op) {
   return is_known;
 }
 
+// Whether the root's value is a result and nothing else. A part of it, or a second copy, would be made behind all loops
+// over workgroups, of memory that each tile has for itself.
+static bool is_only_stored(MlirOperation root) {
+  MlirValue value = ir_result(root, 0);
+  MlirOpOperand use = mlirValueGetFirstUse(value);
+  while (!mlirOpOperandIsNull(use) && mlirOpOperandIsNull(mlirOpOperandGetNextUse(use))) {
+    const MlirOperation user = mlirOpOperandGetOwner(use);
+    if (ir_is(user, "hal.interface.store.tensor")) return mlirOperationGetNumResults(root) == 1;
+    if (!ir_is(user, "tensor.expand_shape") && !ir_is(user, "tensor.collapse_shape")) return false;
+    value = ir_result(user, 0);
+    use = mlirValueGetFirstUse(value);
+  }
+  return false;
+}
+
 // Parts of one root do not know of each other: their loops over workgroups may run side by side.
 static heddle_status split_roots(tiler *t, pass_context *context, void *unit, ir_operations *roots) {
   bool any = false;
   const int count = roots->size;
-  const bool is_alone = count == 1 && stands_alone(roots->data[0]);
+  const bool is_alone = count == 1 && stands_alone(roots->data[0]) && is_only_stored(roots->data[0]);
   for (int k = 0; k < count; k++) TRY(split_root(t, roots->data[k], &any));
   if (!any) return status_ok();
   TRY(finish_loops(t, context, unit));

@@ -12,6 +12,7 @@
 #include "target/cpu.h"
 #include "target/vulkan.h"
 #include "tile/markers.h"
+#include "tile/panels.h"
 #include "tile/passes.h"
 #include "tools/mlir_guard.h"
 #include "tools/mlir_spelling_2020.h"
@@ -129,7 +130,9 @@ static heddle_status check_users(arena *a, MlirOperation module, MlirOperation b
     const ir_operations all = ir_collect(a, module, users[n]);
     for (int k = 0; k < all.size; k++) {
       if (!is_of(all.data[k], binding)) continue;
-      MlirType t = n == 1 ? mlirValueGetType(ir_operand(all.data[k], 0)) : ir_result_type(all.data[k], 0);
+      MlirType t = n == 0   ? panels_type_in_memory(a, all.data[k])
+                   : n == 1 ? mlirValueGetType(ir_operand(all.data[k], 0))
+                            : ir_result_type(all.data[k], 0);
       if (bytes_of_type(t) != (int64_t)bytes_of(l))
         return status_error(HEDDLE_INVALID, "binding @" STR_FMT " is %s, found %s for it", STR_ARG(ir_symbol(binding)),
                             ir_type_text(a, t), shape_text(a, l->shape));

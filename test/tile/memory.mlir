@@ -243,3 +243,81 @@ func.func @branches() {
 ^bb2:
   return
 }
+
+// -----
+
+func.func @beyond_bytes() {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %p = iree.placeholder for "interface buffer" {binding = @io::@in} : memref<4xf32>
+  %b = memref.alloc() : memref<16xi8>
+  // expected-error @+1 {{a dispatch region names more memory than there is}}
+  %a = memref.view %b[%c8][] : memref<16xi8> to memref<4xf32>
+  %y = memref.load %a[%c0] : memref<4xf32>
+  memref.store %y, %p[%c0] : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @unknown_bytes() {
+  %c0 = arith.constant 0 : index
+  %n = gpu.block_dim x
+  %p = iree.placeholder for "interface buffer" {binding = @io::@in} : memref<4xf32>
+  %b = memref.alloc() : memref<16xi8>
+  // expected-error @+1 {{a dispatch region takes memory for another array, of which it is not known that it is no larger}}
+  %a = memref.view %b[%c0][%n] : memref<16xi8> to memref<?xf32>
+  %y = memref.load %a[%c0] : memref<?xf32>
+  memref.store %y, %p[%c0] : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @beyond_shape() {
+  %c0 = arith.constant 0 : index
+  %n = arith.constant 1000 : index
+  %p = iree.placeholder for "interface buffer" {binding = @io::@in} : memref<4xf32>
+  %s = memref.alloc() : memref<1xindex>
+  memref.store %n, %s[%c0] : memref<1xindex>
+  // expected-error @+1 {{a dispatch region takes memory for another array, of which it is not known that it is no larger}}
+  %a = memref.reshape %p(%s) : (memref<4xf32>, memref<1xindex>) -> memref<?xf32>
+  %y = memref.load %a[%c0] : memref<?xf32>
+  memref.store %y, %p[%c0] : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @beyond_cast() {
+  %c0 = arith.constant 0 : index
+  %p = iree.placeholder for "interface buffer" {binding = @io::@in} : memref<4xf32>
+  %b = memref.cast %p : memref<4xf32> to memref<?xf32>
+  // expected-error @+1 {{a dispatch region names more memory than there is}}
+  %a = memref.cast %b : memref<?xf32> to memref<1000xf32>
+  %other = memref.alloc() : memref<1000xf32>
+  %x = memref.load %p[%c0] : memref<4xf32>
+  %is_less = arith.cmpf olt, %x, %x : f32
+  %one = arith.select %is_less, %a, %other : memref<1000xf32>
+  %y = memref.load %one[%c0] : memref<1000xf32>
+  memref.store %y, %p[%c0] : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @reshaped() {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %p = iree.placeholder for "interface buffer" {binding = @io::@in} : memref<2x2xf32>
+  %s = memref.alloc() : memref<1xindex>
+  memref.store %c4, %s[%c0] : memref<1xindex>
+  %a = memref.reshape %p(%s) : (memref<2x2xf32>, memref<1xindex>) -> memref<4xf32>
+  %y = memref.load %a[%c0] : memref<4xf32>
+  // expected-error @+1 {{a dispatch region writes to a binding whose access is "Read"}}
+  memref.store %y, %a[%c0] : memref<4xf32>
+  return
+}
+hal.interface @io attributes {sym_visibility = "private"} {
+  hal.interface.binding @in, set=0, binding=0, type="StorageBuffer", access="Read"
+}
