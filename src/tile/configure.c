@@ -224,6 +224,8 @@ static bool is_read(MlirOperation op) {
 
 static heddle_status run(pass_context *context, void *unit) {
   lower_context *c = lower_context_of(context);
+  const bool is_on_grid = c->options->target.has_grid;
+  TRY(markers_expect(c->scratch, (MlirOperation){unit}, is_on_grid ? MARKERS_OF_GRID_TENSORS : MARKERS_OF_TENSORS));
   ir_operations all = ir_collect(c->scratch, (MlirOperation){unit}, NULL);
   for (int k = 0; k < all.size; k++) {
     const loops l = loops_of(all.data[k]);

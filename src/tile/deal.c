@@ -342,6 +342,7 @@ static bool was_dealt(arena *a, MlirOperation function) { return ir_collect(a, f
 static heddle_status run(pass_context *context, void *unit) {
   lower_context *c = lower_context_of(context);
   const ir_operations functions = ir_collect(c->scratch, (MlirOperation){unit}, "func.func");
+  TRY(markers_expect(c->scratch, (MlirOperation){unit}, MARKERS_OF_GRID_TILES));
   for (int k = 0; k < functions.size; k++) {
     deal d = {.context = c, .function = functions.data[k]};
     if (mlirBlockIsNull(ir_body(d.function, 0))) continue;

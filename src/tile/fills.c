@@ -116,6 +116,7 @@ static heddle_status sink(lower_context *c, MlirOperation fill) {
 
 static heddle_status run(pass_context *context, void *unit) {
   lower_context *c = lower_context_of(context);
+  TRY(markers_expect(c->scratch, (MlirOperation){unit}, MARKERS_OF_GRID_TILES));
   const ir_operations all = ir_collect(c->scratch, (MlirOperation){unit}, "linalg.fill");
   for (int k = 0; k < all.size; k++)
     if (is_whole_fill(all.data[k])) TRY(sink(c, all.data[k]));

@@ -1,6 +1,11 @@
 // The states, their names, and which may follow which.
 #include "tile/markers.h"
 
+#include <stdio.h>
+#include <string.h>
+
+#include "tile/by_tile.h"
+
 #define ATTRIBUTE "__internal_linalg_transform__"
 
 static const char *const names[MARKER_COUNT] = {
@@ -18,13 +23,44 @@ static const unsigned before[MARKER_COUNT] = {
     [MARKER_VECTORIZE] = 1U << MARKER_REGISTER,
 };
 
+// Whether the operation has a marker, and which; MARKER_COUNT for what is none.
+static bool find(MlirOperation op, tile_marker *out) {
+  const MlirAttribute marker = ir_get(op, ATTRIBUTE);
+  *out = MARKER_NONE;
+  if (mlirAttributeIsNull(marker)) return false;
+  *out = MARKER_COUNT;
+  if (!mlirAttributeIsAString(marker)) return true;
+  const MlirStringRef text = mlirStringAttrGetValue(marker);
+  for (int k = MARKER_NONE + 1; k < MARKER_COUNT; k++)
+    if (str_is((str){text.data, text.length}, names[k])) *out = (tile_marker)k;
+  return true;
+}
+
 tile_marker markers_of(MlirOperation op) {
-  MlirAttribute marker = ir_get(op, ATTRIBUTE);
-  if (mlirAttributeIsNull(marker) || !mlirAttributeIsAString(marker)) return MARKER_NONE;
-  MlirStringRef text = mlirStringAttrGetValue(marker);
-  for (int k = 1; k < MARKER_COUNT; k++)
-    if (str_is((str){text.data, text.length}, names[k])) return (tile_marker)k;
-  return MARKER_NONE;
+  tile_marker found;
+  return find(op, &found) && found != MARKER_COUNT ? found : MARKER_NONE;
+}
+
+static heddle_status refuse_state(MlirOperation op, tile_marker found, unsigned states) {
+  char wanted[MARKER_COUNT * sizeof "\"workgroup\", "] = "";
+  for (int k = MARKER_NONE + 1; k < MARKER_COUNT; k++) {
+    const size_t used = strlen(wanted);
+    if (states & 1U << k) snprintf(wanted + used, sizeof wanted - used, ", \"%s\"", names[k]);
+  }
+  return ir_refuse(op, HEDDLE_INVALID, "found an operation marked \"%s\", wanted one of none%s", names[found], wanted);
+}
+
+heddle_status markers_expect(arena *a, MlirOperation module, unsigned states) {
+  const ir_operations all = ir_collect(a, module, NULL);
+  for (int k = 0; k < all.size; k++) {
+    tile_marker found;
+    if (!find(all.data[k], &found)) continue;
+    if (found == MARKER_COUNT)
+      return ir_refuse(all.data[k], HEDDLE_INVALID,
+                       "found another marker, wanted \"root\", \"workgroup\", \"register\" or \"vectorize\"");
+    if (!(states & 1U << found) && !by_tile_is_held(all.data[k])) return refuse_state(all.data[k], found, states);
+  }
+  return status_ok();
 }
 
 static void set(MlirOperation op, tile_marker to) {

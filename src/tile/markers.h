@@ -16,8 +16,20 @@ typedef enum tile_marker {
   MARKER_COUNT
 } tile_marker;
 
-// The marker, an attribute with the name that linalg's patterns give it. Unknown text counts as none.
+// Which states there may be in front of a pass, bits. On a grid workgroups are the last that is tiled for, and roots
+// may have no tiles; a region that comes on buffers has workgroups' operations only.
+#define MARKERS_OF_TENSORS (1U << MARKER_NONE | 1U << MARKER_ROOT | 1U << MARKER_REGISTER | 1U << MARKER_VECTORIZE)
+#define MARKERS_OF_GRID_TENSORS (1U << MARKER_NONE | 1U << MARKER_ROOT)
+#define MARKERS_OF_VECTORS (1U << MARKER_NONE | 1U << MARKER_WORKGROUP | 1U << MARKER_VECTORIZE)
+#define MARKERS_OF_GRID_TILES (1U << MARKER_NONE | 1U << MARKER_ROOT | 1U << MARKER_WORKGROUP)
+#define MARKERS_OF_TILES (MARKERS_OF_VECTORS | MARKERS_OF_GRID_TILES)
+
+// The marker, an attribute with the name that linalg's patterns give it, of an operation that markers_expect has seen.
 tile_marker markers_of(MlirOperation op);
+// In front of a pass: HEDDLE_INVALID, with the operation's place, for a text that is no marker, and for an operation in
+// a state that is not one of `states` (MARKERS_…). What is held for a tile (by_tile.h) keeps the state that it had
+// when its tile was made.
+heddle_status markers_expect(arena *a, MlirOperation module, unsigned states);
 // HEDDLE_INVALID, with the operation's place, unless the state may follow the one that the operation is in.
 heddle_status markers_advance(MlirOperation op, tile_marker to);
 

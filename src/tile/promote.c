@@ -71,6 +71,7 @@ static heddle_status promote(lower_context *c, MlirOperation op) {
 static heddle_status run(pass_context *context, void *unit) {
   lower_context *c = lower_context_of(context);
   tile_load_dialects(c->context);
+  TRY(markers_expect(c->scratch, (MlirOperation){unit}, MARKERS_OF_GRID_TILES));
   const ir_operations all = ir_collect(c->scratch, (MlirOperation){unit}, NULL);
   for (int k = 0; k < all.size; k++)
     if (tiling_is_structured(all.data[k]) && mlirOperationGetNumResults(all.data[k]) == 0 &&

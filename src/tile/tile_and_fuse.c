@@ -294,6 +294,7 @@ static heddle_status run(pass_context *context, void *unit) {
   arena *a = t.context->scratch;
   const MlirOperation module = {unit};
   ir_operations roots = {0}, left = {0}, tiles = {0};
+  TRY(markers_expect(a, module, is_on_grid(&t) ? MARKERS_OF_GRID_TENSORS : MARKERS_OF_TENSORS));
   collect_marked(a, module, MARKER_REGISTER, &tiles);
   for (int k = 0; k < tiles.size; k++) TRY(tile_step(&t, tiles.data[k]));
   collect_marked(a, module, MARKER_ROOT, &roots);

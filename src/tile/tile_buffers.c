@@ -82,6 +82,7 @@ static bool is_whole(MlirOperation op) {
 static heddle_status run(pass_context *context, void *unit) {
   lower_context *c = lower_context_of(context);
   tile_load_dialects(c->context);
+  TRY(markers_expect(c->scratch, (MlirOperation){unit}, MARKERS_OF_GRID_TILES));
   const ir_operations all = ir_collect(c->scratch, (MlirOperation){unit}, NULL);
   for (int k = 0; k < all.size; k++) {
     loops l = {0};

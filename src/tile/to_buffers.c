@@ -176,6 +176,7 @@ static heddle_status run(pass_context *context, void *unit) {
   lower_context *c = lower_context_of(context);
   ir_operations functions = ir_collect(c->scratch, (MlirOperation){unit}, "func.func");
   tile_load_dialects(c->context);
+  TRY(markers_expect(c->scratch, (MlirOperation){unit}, MARKERS_OF_TILES));
   for (int k = 0; k < functions.size; k++) {
     MlirBlock block = ir_body(functions.data[k], 0);
     if (mlirBlockIsNull(block)) continue;

@@ -176,6 +176,7 @@ static heddle_status run(pass_context *context, void *unit) {
   lower_context *c = lower_context_of(context);
   const MlirOperation module = {unit};
   tile_load_dialects(c->context);
+  TRY(markers_expect(c->scratch, module, MARKERS_OF_VECTORS));
   ir_operations all = ir_collect(c->scratch, module, NULL);
   for (int k = 0; k < all.size; k++) vectorize(c->scratch, &c->options->target, all.data[k]);
   // What has no vector form is reported, which is no error here.
