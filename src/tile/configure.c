@@ -12,6 +12,7 @@
 #include "tile/grid_sizes.h"
 #include "tile/groups.h"
 #include "tile/markers.h"
+#include "tile/pack.h"
 #include "tile/panels.h"
 #include "tile/passes.h"
 #include "tile/sizes.h"
@@ -103,7 +104,7 @@ bool configure_packs(const lower_context *c, const product_form *p, bool is_root
   if (!is_root && sums * ir_bit_width(p->type) / 8 > SIZES_MOST_SUM_BYTES) return false;
   if (direct_takes(c, p)) return true;
   if (p->row < 0 || p->shares_columns) return false;
-  if (panels_width_of(p) > 0) return true;
+  if (panels_width_of(p) > 0 || pack_takes_few_rows(c, p)) return true;
   return sizes_worth_packing(&c->options->target, p->type, product_form_rows(p), p->trips[p->column], p->terms,
                              p->columns.plain >= 0 && p->columns.minor == p->column);
 }

@@ -11,6 +11,7 @@
 #include "tile/borders.h"
 #include "tile/markers.h"
 #include "tile/nest.h"
+#include "tile/pack.h"
 #include "tile/panels.h"
 #include "tile/sizes.h"
 #include "tile/structured.h"
@@ -228,7 +229,7 @@ bool direct_takes(const lower_context *c, const product_form *p) {
   if (p->shares_columns)
     return is_neighbours(&p->columns, p->column) && is_neighbours(&p->rows, p->column) &&
            sizes_worth_reading(&c->options->target, p->type, 1, columns, p->terms, true);
-  if (p->row >= 0 && panels_width_of(p) > 0) return false;
+  if ((p->row >= 0 && panels_width_of(p) > 0) || pack_takes_few_rows(c, p)) return false;
   if (!is_neighbours(&p->columns, p->column) && !is_neighbours(&p->columns, p->depth)) return false;
   return sizes_worth_reading(&c->options->target, p->type, rows, columns,
                              is_neighbours(&p->columns, p->depth) ? p->trips[p->depth] : p->terms,

@@ -35,6 +35,20 @@ typedef struct packing {
   MlirValue first_bits;
 } packing;
 
+// --- which
+
+enum { FEWEST_GROUPED_ROWS = 3 };  // measured: of bytes, that repay packing the columns' factors in each run
+
+bool pack_takes_few_rows(const lower_context *c, const product_form *p) {
+  if (p->row < 0 || p->shares_columns) return false;
+  const int64_t rows = product_form_rows(p);
+  if (rows < 2 || !sizes_may_pack(&c->options->target, p->type, p->trips[p->column], p->terms)) return false;
+  const bool crosses = p->columns.minor == p->depth && p->rows.minor != p->depth;
+  if (crosses) return true;
+  return rows >= FEWEST_GROUPED_ROWS && !mlirTypeIsAFloat(p->type) &&
+         term_groups_of(&c->options->target, c->options->exact, p).size > 1;
+}
+
 // --- parts of what is packed
 
 static MlirAffineExpr constant(const nest *n, int64_t x) { return mlirAffineConstantExprGet(n->b.context, x); }
@@ -140,6 +154,67 @@ static heddle_status copy_tile(nest *n, void *user) {
   return markers_begin(made, MARKER_VECTORIZE);
 }
 
+// Groups of the columns' operand whose terms are neighbours are words that squares of are turned in registers: the
+// number of the operand if it is one of bytes, else -1.
+static int turned_input(const packing *w, const nest *n, const product_side *side) {
+  const product_form *p = w->p;
+  if (!is_grouped(w) || mlirTypeIsAFloat(p->type) || side->minor != p->depth || !side->is_narrow) return -1;
+  if (n->size[p->depth] < w->group.size * w->sizes.lanes || n->size[p->column] < w->sizes.lanes) return -1;
+  for (int k = 0; k < p->output; k++)
+    if (side->inputs == 1U << k && ir_bit_width(ir_element_type(mlirValueGetType(p->operands[k]))) == 8) return k;
+  return -1;
+}
+
+static nest_view turned_view(const packing *w, const nest *n) {
+  const product_form *p = w->p;
+  MlirAffineExpr width = constant(n, w->sizes.columns);
+  nest_view v = {0};
+  nest_view_add(&v, mlirAffineFloorDivExprGet(n->within[p->column], width), -1, 1, 1);
+  for (int k = 0; k < p->loop_count; k++) {
+    if (!p->is_reduction[k]) continue;
+    if (k != p->depth) nest_view_add(&v, n->within[k], -1, 1, 1);
+    else nest_view_add(&v, mlirAffineFloorDivExprGet(n->within[k], constant(n, w->group.size)), k, w->sizes.lanes, 1);
+  }
+  nest_view_add(&v, mlirAffineModExprGet(n->within[p->column], width), p->column, w->sizes.lanes, 1);
+  nest_view_add(&v, constant(n, 0), p->depth, w->group.size, 1);
+  return v;
+}
+
+// [column][terms] to [group][column][term].
+static heddle_status turn_tile(nest *n, packing *w, int input) {
+  const product_form *p = w->p;
+  MlirContext context = n->b.context;
+  const nest_view from = nest_view_of(n, p->maps[input], 1U << p->column | 1U << p->depth), to = turned_view(w, n);
+  MlirAffineExpr group = mlirAffineDimExprGet(context, 0), term = mlirAffineDimExprGet(context, 2);
+  MlirAffineExpr read[] = {
+      mlirAffineDimExprGet(context, 1),
+      mlirAffineAddExprGet(mlirAffineMulExprGet(group, constant(n, w->group.size)), term),
+  };
+  const MlirAffineMap maps[] = {mlirAffineMapGet(context, 3, 0, 2, read), structured_identity(context, 3)};
+  MlirValue bytes = nest_take(n, &from, p->operands[input]), part = nest_take(n, &to, n->carried[PANELS]),
+            *arguments = arena_array(n->b.arena, MlirValue, p->output);
+  const structured_op op = {
+      .input_count = 1, .inputs = &bytes, .output_count = 1, .outputs = &part, .maps = maps, .loop_count = 3};
+  ir_builder body;
+  MlirOperation made = structured_begin(&n->b, &op, &body);
+  arguments[input] = mlirBlockGetArgument(body.block, 0);
+  MlirValue factor = packed_factor(w, &body, PANELS, product_form_factor(p, &body, &p->columns, arguments));
+  structured_yield(&body, 1, &factor);
+  ir_set(made, TERM_TURN, mlirUnitAttrGet(context));
+  n->carried[PANELS] = nest_put(n, &to, ir_result(made, 0), n->carried[PANELS]);
+  return markers_begin(made, MARKER_VECTORIZE);
+}
+
+// A square, or what is left beside squares, group by group.
+static heddle_status copy_square(nest *n, void *user) {
+  copying *c = user;
+  const packing *w = c->w;
+  const product_form *p = w->p;
+  const int input = turned_input(w, n, c->side);
+  const nest_level levels[] = {{p->depth, w->group.size}, {p->column, w->sizes.lanes}};
+  return input >= 0 ? turn_tile(n, c->w, input) : nest_build(n, 2, levels, copy_tile, user);
+}
+
 // Copies the nest's tile of a side; neighbours along `to` are neighbours then. Where others were before, squares are
 // turned in registers.
 static heddle_status copy_side(packing *w, nest *n, const product_side *side, int target, int to) {
@@ -155,6 +230,11 @@ static heddle_status copy_side(packing *w, nest *n, const product_side *side, in
   int count = 0;
   for (int k = 0; k < p->loop_count; k++)
     if ((side->loops >> k & 1U) && k != c.from && k != c.to) levels[count++] = (nest_level){k, 1};
+  if (interleaves && turned_input(w, n, side) >= 0) {
+    levels[count++] = (nest_level){p->depth, w->group.size * w->sizes.lanes};
+    levels[count++] = (nest_level){p->column, w->sizes.lanes};
+    return nest_build(n, count, levels, copy_square, &c);
+  }
   const int64_t step = interleaves ? w->group.size : c.from != c.to ? w->sizes.lanes : is_panel ? width : run;
   levels[count++] = (nest_level){to, step};
   if (c.from != c.to) levels[count++] = (nest_level){c.from, interleaves ? w->sizes.columns : w->sizes.lanes};

@@ -245,11 +245,15 @@ bool sizes_needs_packing(MlirType type, int64_t columns, int64_t terms, bool lie
   return !lies_well || columns * terms * ir_bit_width(type) / 8 > FAR_BYTES;
 }
 
+bool sizes_may_pack(const target_description *target, MlirType type, int64_t columns, int64_t terms) {
+  return columns * 2 >= lanes_of(target, ir_bit_width(type)) && terms >= 2;
+}
+
 bool sizes_worth_packing(const target_description *target, MlirType type, int64_t rows, int64_t columns, int64_t terms,
                          bool lies_well) {
   const int row = row_of(target), bits = ir_bit_width(type);
   const int64_t lanes = lanes_of(target, bits);
-  if (rows < table[row].rows || columns * 2 < lanes || terms < 2) return false;
+  if (rows < table[row].rows || !sizes_may_pack(target, type, columns, terms)) return false;
   return !lies_well || columns % (lanes * table[row].vectors) != 0 ||
          columns * terms * bits / 8 > table[row].near_bytes;
 }

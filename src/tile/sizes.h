@@ -55,6 +55,9 @@ sizes_packing sizes_of_packing(const target_description *target, MlirType type, 
 // Whether the product takes much longer without it. `lies_well`: vectors of columns can be read where they are.
 bool sizes_needs_packing(MlirType type, int64_t columns, int64_t terms, bool lies_well);
 
+// Whether there are columns enough for a vector, and terms to be copied.
+bool sizes_may_pack(const target_description *target, MlirType type, int64_t columns, int64_t terms);
+
 // Whether the copies cost less than they save. `lies_well`: vectors of columns can be read where they are.
 bool sizes_worth_packing(const target_description *target, MlirType type, int64_t rows, int64_t columns, int64_t terms,
                          bool lies_well);

@@ -67,13 +67,16 @@ static MlirValue read(ir_builder *b, MlirValue memory, int64_t first, MlirType t
   return ir_value_with(b, "vector.transfer_read", type, 2 + rank, operands, 3, attributes);
 }
 
-static void write(ir_builder *b, MlirValue vector, MlirValue memory) {
-  MlirValue zero = ir_index(b, 0), operands[] = {vector, memory, zero, zero};
+// To [first, 0, 0] of memory of three dims, or to all of one of two.
+static void write(ir_builder *b, MlirValue vector, MlirValue memory, int64_t first) {
+  const int rank = (int)mlirShapedTypeGetRank(mlirValueGetType(memory));
+  MlirValue operands[5] = {vector, memory, ir_index(b, first), ir_index(b, 0)};
+  operands[1 + rank] = ir_index(b, 0);
   MlirNamedAttribute attributes[] = {
-      in_bounds(b, 2), minor_map(b, 2, 2),
-      ir_named(b->context, "operandSegmentSizes", mlirDenseI32ArrayGet(b->context, 4, (int32_t[]){1, 1, 2, 0}))};
+      in_bounds(b, 2), minor_map(b, rank, 2),
+      ir_named(b->context, "operandSegmentSizes", mlirDenseI32ArrayGet(b->context, 4, (int32_t[]){1, 1, rank, 0}))};
   ir_build(b, (ir_op_state){.name = "vector.transfer_write",
-                            .operand_count = 4,
+                            .operand_count = 2 + rank,
                             .operands = operands,
                             .attribute_count = 3,
                             .attributes = attributes});
@@ -168,6 +171,65 @@ static MlirValue add_group(ir_builder *b, const sums_of *w, MlirValue row, MlirV
   return after;
 }
 
+// --- squares of words
+
+enum { MOST_LANES = 64 };
+
+// The lanes of x that have no bit `step` in their number, each followed at that distance by the same of y; `high`:
+// those that have it, which follow.
+static MlirValue mixed(ir_builder *b, MlirValue x, MlirValue y, int64_t lanes, int64_t step, bool high) {
+  MlirAttribute mask[MOST_LANES];
+  MlirType i64 = mlirIntegerTypeGet(b->context, 64);
+  for (int64_t k = 0; k < lanes; k++) {
+    const int64_t lane = high ? k | step : k & ~step;
+    mask[k] = mlirIntegerAttrGet(i64, k & step ? lanes + lane : lane);
+  }
+  MlirValue operands[] = {x, y};
+  MlirNamedAttribute attribute = ir_named(b->context, "mask", mlirArrayAttrGet(b->context, lanes, mask));
+  return ir_value_with(b, "vector.shuffle", mlirValueGetType(x), 2, operands, 1, &attribute);
+}
+
+static void turn_square(ir_builder *b, MlirValue *rows, int64_t side) {
+  for (int64_t step = 1; step < side; step *= 2)
+    for (int64_t k = 0; k < side; k++) {
+      if (k & step) continue;
+      MlirValue x = rows[k], y = rows[k | step];
+      rows[k] = mixed(b, x, y, side, step, false);
+      rows[k | step] = mixed(b, x, y, side, step, true);
+    }
+}
+
+static bool extends_by_zeros(MlirOperation op) {
+  bool any = false;
+  for (MlirOperation at_op = mlirBlockGetFirstOperation(ir_body(op, 0)); !ir_is_null(at_op);
+       at_op = mlirOperationGetNextInBlock(at_op))
+    any |= ir_is(at_op, "arith.extui");
+  return any;
+}
+
+void term_groups_turn(arena *a, MlirOperation op) {
+  ir_builder b = ir_builder_before(op, a);
+  MlirValue from = ir_operand(op, 0), to = ir_operand(op, 1), rows[MOST_LANES];
+  MlirType byte = ir_element_type(mlirValueGetType(from)), term = ir_element_type(mlirValueGetType(to)),
+           word = mlirIntegerTypeGet(b.context, 32);
+  const int64_t *dims = ir_dims(a, mlirValueGetType(to));
+  const int64_t side = dims[0], terms = side * dims[2];
+  if (side != dims[1] || side > MOST_LANES || (side & (side - 1)) != 0) return;
+  const char *extend = extends_by_zeros(op) ? "arith.extui" : "arith.extsi";
+  for (int64_t k = 0; k < side; k++) {
+    rows[k] = read(&b, from, k, vector_of(byte, terms));
+    if (ir_bit_width(term) > 8) rows[k] = ir_cast(&b, extend, vector_of(term, terms), rows[k]);
+    rows[k] = ir_cast(&b, "vector.bitcast", vector_of(word, side), rows[k]);
+  }
+  turn_square(&b, rows, side);
+  for (int64_t k = 0; k < side; k++) {
+    MlirValue groups = ir_cast(&b, "vector.bitcast", vector_of(term, terms), rows[k]);
+    groups = ir_cast(&b, "vector.shape_cast", mlirVectorTypeGet(2, dims + 1, term), groups);
+    write(&b, groups, to, k);
+  }
+  ir_erase(op);
+}
+
 // --- the operation
 
 static sums_of read_operation(const target_description *target, MlirOperation op, int64_t columns) {
@@ -203,6 +265,6 @@ void term_groups_vectorize(arena *a, const target_description *target, MlirOpera
     MlirValue operands[] = {after, sums};
     sums = ir_value_with(&b, "vector.insert", type, 2, operands, 1, &place);
   }
-  write(&b, sums, memory);
+  write(&b, sums, memory, 0);
   ir_erase(op);
 }

@@ -20,7 +20,12 @@ term_group term_groups_of(const target_description *target, bool exact, const pr
 // the group's type, sums [row][column] of 32 bits. Its body says which factors are unsigned.
 #define TERM_GROUP "term_group"
 
-// Replaces such an operation by arithmetic on vectors.
+// The attribute of one that copies bytes [column][terms] to groups [group][column][term], as many groups as columns.
+// Its body widens them as the group's type asks for.
+#define TERM_TURN "term_turn"
+
+// Replaces operations with one of these attributes by arithmetic on vectors.
+void term_groups_turn(arena *a, MlirOperation op);
 void term_groups_vectorize(arena *a, const target_description *target, MlirOperation op);
 
 #endif

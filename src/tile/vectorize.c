@@ -143,8 +143,9 @@ static void vectorize(arena *a, const target_description *target, MlirOperation 
   if (!tiling_is_structured(op) || !has_lanes(op) || !reduces_elements(a, op)) return;
   if (by_tile_is_held(op)) row_copies_vectorize(a, op, ROW_LANES);
   else if (markers_of(op) != MARKER_VECTORIZE || !is_small(op, target)) return;
-  else if (mlirAttributeIsNull(ir_get(op, TERM_GROUP))) tiling_vectorize(op);
-  else term_groups_vectorize(a, target, op);
+  else if (!mlirAttributeIsNull(ir_get(op, TERM_GROUP))) term_groups_vectorize(a, target, op);
+  else if (!mlirAttributeIsNull(ir_get(op, TERM_TURN))) term_groups_turn(a, op);
+  else tiling_vectorize(op);
 }
 
 // --- sums in registers
