@@ -74,6 +74,10 @@ typedef struct heddle_compile_options {
   // On how many streams, or queues, of a device thunks run that nothing ties together, up to 16: 0: as many as the
   // device has, 1: all run in order, on the CPU, too. A saved program has its own.
   int streams;
+  // Who makes code where several could, as --codegen has it: "library" (a call where a library has one), "emitters" (a
+  // kernel by an emitter), "tiles" (a kernel through tiles where there is a way, doc/tiles.md); null: whoever is
+  // expected to be fastest. HEDDLE_INVALID for another name. A saved program has its own. Not needed after the call.
+  const char *codegen;
 } heddle_compile_options;
 
 #define HEDDLE_COMPILE_OPTIONS_INIT HEDDLE_INIT(heddle_compile_options)

@@ -93,6 +93,15 @@ static heddle_status choose_platform(const char *name, compile_options *options)
   return status_ok();
 }
 
+static heddle_status choose_codegen(const char *name, target_codegen *out) {
+  *out = CODEGEN_CHOSEN;
+  for (int k = CODEGEN_CHOSEN + 1; name && k < CODEGEN_COUNT; k++)
+    if (strcmp(name, target_codegen_name((target_codegen)k)) == 0) *out = (target_codegen)k;
+  if (!name || *out != CODEGEN_CHOSEN) return status_ok();
+  return status_error(HEDDLE_INVALID, "heddle_compile: found the codegen \"%s\", wanted library, emitters or tiles",
+                      name);
+}
+
 static heddle_status compile(void *argument) {
   const compilation *c = argument;
   compiled_program *p = c->program;
@@ -103,6 +112,7 @@ static heddle_status compile(void *argument) {
       .exact = given->exact, .threads = given->threads, .specializes = given->specializes, .streams = given->streams};
   if (given->device) p->options.device = arena_strdup(p->arena, given->device, strlen(given->device));
   TRY(choose_platform(given->platform, &p->options));
+  TRY(choose_codegen(given->codegen, &p->options.codegen));
   compile_options options = p->options;
   if (given->progress) options.progress = (compile_progress){tell_progress, (void *)given};
   progress_tell(&options.progress, "import", 0, 0);

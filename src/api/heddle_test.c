@@ -260,6 +260,55 @@ static void test_memory_limits(void **state) {
   }
 }
 
+static heddle_status compile_by(const char *codegen, size_t struct_size, heddle_program **out) {
+  static const char source[] =
+      "HloModule m\nENTRY e { x = f32[64,48] parameter(0) y = f32[48,32] parameter(1) "
+      "ROOT d = f32[64,32] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0} }";
+  const heddle_compile_options options = {.struct_size = struct_size, .threads = 1, .codegen = codegen};
+  return heddle_compile(source, strlen(source), "test.hlo", &options, out);
+}
+
+// A product is who the caller says: a call, a loop, or tiles.
+static void test_codegen(void **state) {
+  static const struct {
+    const char *name, *has;
+  } ways[] = {{"library", "lmhlo.dot"}, {"emitters", "hero = \"loop\""}, {"tiles", "hero = \"tiles\""}};
+  (void)state;
+  for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
+    heddle_program *p;
+    char *plan;
+    heddle_status s = compile_by(ways[k].name, sizeof(heddle_compile_options), &p);
+    if (heddle_status_code(s) != HEDDLE_OK) fail_msg("%s", heddle_status_message(s));
+    assert_int_equal(heddle_status_code(heddle_program_text(p, "lhlo", &plan)), HEDDLE_OK);
+    if (!strstr(plan, ways[k].has)) fail_msg("%s: %s", ways[k].name, plan);
+    heddle_text_free(plan);
+    static float x[64 * 48], y[48 * 32], result[64 * 32];
+    for (int i = 0; i < 64 * 48; i++) x[i] = (float)(i % 7);
+    for (int i = 0; i < 48 * 32; i++) y[i] = (float)(i % 5);
+    assert_int_equal(heddle_status_code(heddle_program_run(p, (const void *[]){x, y}, (void *[]){result})), HEDDLE_OK);
+    float sum = 0;
+    for (int i = 0; i < 48; i++) sum += x[i] * y[i * 32];
+    assert_true(result[0] == sum);
+    heddle_program_free(p);
+  }
+}
+
+// Other names are refused; a caller whose header ends before the field asks for none, whatever stands behind.
+static void test_codegen_names(void **state) {
+  (void)state;
+  static const char *const wrong[] = {"", "chosen", "Tiles", "tile"};
+  heddle_program *p;
+  for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+    const heddle_status s = compile_by(wrong[k], sizeof(heddle_compile_options), &p);
+    assert_int_equal(heddle_status_code(s), HEDDLE_INVALID);
+    assert_non_null(strstr(heddle_status_message(s), "wanted library, emitters or tiles"));
+    heddle_status_free(s);
+    assert_null(p);
+  }
+  assert_int_equal(heddle_status_code(compile_by("tile", offsetof(heddle_compile_options, codegen), &p)), HEDDLE_OK);
+  heddle_program_free(p);
+}
+
 static void test_errors_are_values(void **state) {
   (void)state;
   const char source[] = "HloModule m\nENTRY e { ROOT x = f32[2] paramter(0) }";
@@ -283,6 +332,8 @@ int main(void) {
       cmocka_unit_test(test_lhlo),
       cmocka_unit_test(test_parameters_decide_open_dims),
       cmocka_unit_test(test_parameters_that_do_not_fit),
+      cmocka_unit_test(test_codegen),
+      cmocka_unit_test(test_codegen_names),
       cmocka_unit_test(test_errors_are_values),
   };
   return cmocka_run_group_tests_name("api/heddle", tests, NULL, NULL);
