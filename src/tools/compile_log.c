@@ -1,4 +1,4 @@
-// On standard output each text follows a line that says what it is. In the folder each is a file NAME.SUFFIX; the
+// On the stream each text follows a line that says what it is. In the folder each is a file NAME.SUFFIX; the
 // passes of one kernel are one file, KERNEL.mlir-passes.log.
 #include "tools/compile_log.h"
 
@@ -6,9 +6,9 @@
 
 #include "base/file.h"
 
-static void print_text(const char *title, const char *name, str contents) {
-  printf("// ----- %s: %s -----\n" STR_FMT, name, title, STR_ARG(contents));
-  if (contents.size && contents.data[contents.size - 1] != '\n') putchar('\n');
+static void print_text(FILE *out, const char *title, const char *name, str contents) {
+  fprintf(out, "// ----- %s: %s -----\n" STR_FMT, name, title, STR_ARG(contents));
+  if (contents.size && contents.data[contents.size - 1] != '\n') putc('\n', out);
 }
 
 static void write_text(compile_log *log, const char *name, const char *suffix, str contents) {
@@ -18,7 +18,7 @@ static void write_text(compile_log *log, const char *name, const char *suffix, s
 }
 
 void compile_log_add(compile_log *log, const char *name, const char *suffix, str contents) {
-  if (log->print) print_text(suffix, name, contents);
+  if (log->out) print_text(log->out, suffix, name, contents);
   if (log->folder) write_text(log, name, suffix, contents);
 }
 
@@ -33,6 +33,7 @@ static void add_stage(void *argument, const char *name, const char *suffix, str 
   end_passes(log);
   log->kernel = arena_strdup(log->names, name, strlen(name));
   if (contents.size) compile_log_add(log, name, suffix, contents);
+  if (log->next) log->next(log->next_argument, name, suffix, contents);
 }
 
 static void add_pass(void *argument, const pass *p, const pass_unit_kind *kind, const void *ir) {
@@ -40,20 +41,22 @@ static void add_pass(void *argument, const pass *p, const pass_unit_kind *kind, 
   arena *scratch = arena_create();
   text contents = {0};
   kind->print(ir, &contents);
-  if (log->print) print_text(arena_printf(scratch, "IR after %s", p->name), log->kernel, text_view(&contents));
+  if (log->out) print_text(log->out, arena_printf(scratch, "IR after %s", p->name), log->kernel, text_view(&contents));
   text_printf(&log->passes, "// ----- IR after %s -----\n%s\n", p->name, text_cstr(&contents));
   text_free(&contents);
   arena_destroy(scratch);
 }
 
-heddle_status compile_log_open(compile_log *log, bool print, const char *folder) {
-  *log = (compile_log){.print = print, .folder = folder, .kernel = "", .names = arena_create()};
+heddle_status compile_log_open(compile_log *log, FILE *out, const char *folder) {
+  *log = (compile_log){.out = out, .folder = folder, .kernel = "", .names = arena_create()};
   log->watcher = (pass_watcher){.kind = &lower_operations, .changes = true, .see = add_pass, .argument = log};
   return folder ? file_make_folder(folder) : status_ok();
 }
 
 void compile_log_attach(compile_log *log, compile_options *options) {
-  if (!log->print && !log->folder) return;
+  if (!log->out && !log->folder) return;
+  log->next = options->dump;
+  log->next_argument = options->dump_argument;
   pass_control_add(options->control, &log->watcher);
   options->dump = add_stage;
   options->dump_argument = log;

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/log.h"
 #include "tools/pass_choice.h"
 
 void debug_compile_passes(arena *a, const debug_options *d, pass_use up_to, compile_options *o) {
@@ -28,12 +29,17 @@ heddle_status debug_compile_open(debug_compile *c, arena *a, const debug_options
   debug_compile_numbers(d, o);
   debug_compile_passes(a, d, up_to, o);
   TRY(hlo_dump_open(&c->hlo, d, m));
+  const bool prints = log_level() >= 5;
   if (!o->control) o->control = &c->control;
+  if (prints && !c->hlo.out) c->hlo.out = stderr;
   hlo_dump_watch(&c->hlo, o->control);
-  if (o->dump || !c->hlo.folder) return status_ok();
-  c->stages.folder = c->hlo.folder;
-  o->dump = dump_target_write;
-  o->dump_argument = &c->stages;
+  if (!o->dump && c->hlo.folder) {
+    c->stages.folder = c->hlo.folder;
+    o->dump = dump_target_write;
+    o->dump_argument = &c->stages;
+  }
+  TRY(compile_log_open(&c->log, prints ? stderr : NULL, NULL));
+  compile_log_attach(&c->log, o);
   return status_ok();
 }
 
@@ -44,7 +50,8 @@ static heddle_status first_error(heddle_status s, heddle_status next) {
 }
 
 heddle_status debug_compile_close(debug_compile *c, heddle_status s) {
-  return first_error(first_error(s, c->stages.failed), hlo_dump_close(&c->hlo));
+  s = first_error(first_error(s, c->stages.failed), compile_log_close(&c->log));
+  return first_error(s, hlo_dump_close(&c->hlo));
 }
 
 static void remark(void *argument, const instruction *fusion, const char *why) {

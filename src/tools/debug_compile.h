@@ -3,6 +3,7 @@
 #ifndef HEDDLE_TOOLS_DEBUG_COMPILE_H_
 #define HEDDLE_TOOLS_DEBUG_COMPILE_H_
 
+#include "tools/compile_log.h"
 #include "tools/execute.h"
 #include "tools/hlo_dump.h"
 
@@ -10,6 +11,7 @@ typedef struct debug_compile {
   hlo_dump hlo;
   pass_control control;  // where the tool has none of its own
   dump_target stages;    // those behind HLO; no folder: none
+  compile_log log;       // all of them printed, with --v=5
 } debug_compile;
 
 // The HLO passes of the pipeline whose use is `up_to` or above it in the list, of these only what the options leave
@@ -19,8 +21,9 @@ void debug_compile_passes(arena *a, const debug_options *d, pass_use up_to, comp
 // Rounding and threads, where the tool's own flags have not decided them.
 void debug_compile_numbers(const debug_options *d, compile_options *o);
 
-// All of it for the compilation of `m`, and where --xla_dump_to says so its stages as files, unless `o` has a place for
-// them. `c` must outlive the compilation; close it in any case.
+// All of it for the compilation of `m` (null: of a program for open sizes), and where --xla_dump_to says so its stages
+// as files, unless `o` has a place for them. At log level 5 every stage is printed on standard error. `c` must outlive
+// the compilation; close it in any case.
 heddle_status debug_compile_open(debug_compile *c, arena *a, const debug_options *d, pass_use up_to, const module *m,
                                  compile_options *o);
 // The first error, of the compilation (`s`) or of writing what it dumped.

@@ -215,6 +215,15 @@ static heddle_status end_dump(run_flags *f, heddle_status s, compiled *program) 
   return s;
 }
 
+// The same of a compilation behind debug_compile_open.
+static heddle_status end_compile(run_flags *f, debug_compile *debug, heddle_status s, compiled *program) {
+  const bool is_compiled = status_is_ok(s);
+  progress_line_clear();
+  s = debug_compile_close(debug, s);
+  if (is_compiled && !status_is_ok(s)) compiled_release(program);
+  return end_dump(f, s, program);
+}
+
 enum { PROFILE_LINES = 40 };
 
 // What a run measures.
@@ -272,11 +281,7 @@ static heddle_status compile_to_run(arena *a, const module *m, run_flags *f, com
   TRY(compile_options_of(f, &options));
   heddle_status s = debug_compile_open(&debug, a, &f->debug, f->no_folding ? PASS_IMPROVES : PASS_FOLDS, m, &options);
   if (status_is_ok(s)) s = compile_module(a, m, &options, program);
-  const bool is_compiled = status_is_ok(s);
-  progress_line_clear();
-  s = debug_compile_close(&debug, s);
-  if (is_compiled && !status_is_ok(s)) compiled_release(program);
-  return end_dump(f, s, program);
+  return end_compile(f, &debug, s, program);
 }
 
 static heddle_status run_cpu(arena *a, const module *m, run_flags *f, const argument_list *arguments, timing *t,
@@ -448,7 +453,10 @@ static heddle_status run_lhlo(arena *a, const char *path, str source, run_flags 
   argument_list arguments = {0};
   TRY(read_arrays(a, f, plan->parameter_count, plan->device_count, plan->parameters, &arguments));
   compiled program;
-  TRY(end_dump(f, compile_lhlo(a, plan, &options, &program), &program));
+  debug_compile debug;
+  heddle_status s = debug_compile_open(&debug, a, &f->debug, PASS_FOLDS, plan->module, &options);
+  if (status_is_ok(s)) s = compile_lhlo(a, plan, &options, &program);
+  TRY(end_compile(f, &debug, s, &program));
   literal *result;
   TRY(run_compiled(a, f, &program, &arguments, &t, &result));
   return report_run(a, f, plan->module->name, &t, plan->device_count, &arguments, result);
@@ -510,20 +518,24 @@ static heddle_status run_open(arena *a, const char *path, str bytes, run_flags *
     return status_error(HEDDLE_INVALID,
                         "found --sizes and files of results, which the interpreter gives for each size");
   compile_options options;
+  debug_compile debug;
   TRY(compile_options_of(f, &options));
+  heddle_status s = debug_compile_open(&debug, a, &f->debug, PASS_FOLDS, NULL, &options);
   const import_options import = {.entry = str_from(f->entry)};
-  return open_run(a, &(open_run_request){.path = path,
-                                         .source = bytes,
-                                         .import = &import,
-                                         .options = &options,
-                                         .sizes = &f->sizes,
-                                         .seed = f->random > 0 ? (unsigned)f->random : 0,
-                                         .measure = f->is_measured || f->profile ? &f->measure : NULL,
-                                         .compares = !f->is_measured,
-                                         .rtol = f->rtol,
-                                         .atol = f->atol,
-                                         .print = f->print,
-                                         .facts = f->facts});
+  const open_run_request request = {.path = path,
+                                    .source = bytes,
+                                    .import = &import,
+                                    .options = &options,
+                                    .sizes = &f->sizes,
+                                    .seed = f->random > 0 ? (unsigned)f->random : 0,
+                                    .measure = f->is_measured || f->profile ? &f->measure : NULL,
+                                    .compares = !f->is_measured,
+                                    .rtol = f->rtol,
+                                    .atol = f->atol,
+                                    .print = f->print,
+                                    .facts = f->facts};
+  if (status_is_ok(s)) s = open_run(a, &request);
+  return debug_compile_close(&debug, s);
 }
 
 static heddle_status run_programs(arena *a, const char *path, run_flags *f) {
@@ -664,7 +676,8 @@ static run_flags run_flags_default(void) {
       MEMORY_FLAG((f).limit_text),                                                                                     \
       {"cpu", FLAG_TEXT, &(f).cpu, CPU_FLAG_ARGUMENT, "the instruction set that code and libraries keep to (native)"}, \
       {"threads", FLAG_THREADS, &(f).threads, "N", "threads to run on (all cores)"}, STREAMS_FLAG((f).streams),        \
-      DEVICE_FLAG((f).device), DEBUG_OPTIONS_FILE((f).debug), {"v", FLAG_SIZE, &(f).v, "LEVEL", "log level"}
+      DEVICE_FLAG((f).device), DEBUG_OPTIONS_FILE((f).debug),                                                          \
+      {"v", FLAG_SIZE, &(f).v, "LEVEL", "log level; 5: print every stage, the IR after each pass included"}
 
 #define MEASURED_PLATFORM_FLAG(f) {"platform", FLAG_TEXT, &(f).platform, "cpu|vulkan", "where to run (cpu)"}
 

@@ -1,8 +1,6 @@
 // Which stages of which module are wanted is found once, so that adding a stage costs nothing where nobody looks.
 #include "tools/hlo_dump.h"
 
-#include <stdio.h>
-
 #include "base/file.h"
 #include "hlo/text.h"
 #include "proto/proto.h"
@@ -30,7 +28,7 @@ heddle_status hlo_dump_check(const debug_options *o) {
 
 static heddle_status is_module_wanted(const debug_options *o, const module *m, bool *is_wanted) {
   *is_wanted = true;
-  if (!o->dump_hlo_module_re) return status_ok();
+  if (!o->dump_hlo_module_re || !m) return status_ok();
   regex_t filter;
   TRY(compile_filter("xla_dump_hlo_module_re", o->dump_hlo_module_re, &filter));
   arena *scratch = arena_create();
@@ -46,7 +44,7 @@ heddle_status hlo_dump_open(hlo_dump *d, const debug_options *o, const module *m
   TRY(is_module_wanted(o, m, &is_wanted));
   const bool has_place = o->dump_to && o->dump_to[0], has_folder = has_place && strcmp(o->dump_to, "-") != 0;
   if (is_wanted && has_folder) d->folder = o->dump_to;
-  d->prints = is_wanted && !has_folder && (has_place || o->dump_hlo_as_text);
+  if (is_wanted && !has_folder && (has_place || o->dump_hlo_as_text)) d->out = stdout;
   if (o->dump_hlo_pass_re) {
     TRY(compile_filter("xla_dump_hlo_pass_re", o->dump_hlo_pass_re, &d->filter));
     d->has_filter = true;
@@ -63,7 +61,7 @@ static void write_file(hlo_dump *d, const char *path, str contents) {
 static void add_text(hlo_dump *d, arena *a, const char *name, const char *stage, const module *m) {
   text t = {0};
   hlo_print(&t, m, HLO_PRINT_SHORT);
-  if (d->prints) printf("// ----- %s: %shlo -----\n%s", name, stage, text_cstr(&t));
+  if (d->out) fprintf(d->out, "// ----- %s: %shlo -----\n%s", name, stage, text_cstr(&t));
   if (d->folder) write_file(d, arena_printf(a, "%s/%s.%shlo", d->folder, name, stage), text_view(&t));
   text_free(&t);
 }
@@ -91,7 +89,7 @@ static void add(void *argument, const pass *p, const pass_unit_kind *kind, const
 }
 
 void hlo_dump_watch(hlo_dump *d, pass_control *control) {
-  if (!d->prints && !d->folder) return;
+  if (!d->out && !d->folder) return;
   d->watcher = (pass_watcher){.kind = &opt_modules, .all = true, .first = true, .see = add, .argument = d};
   pass_control_add(control, &d->watcher);
 }

@@ -3,13 +3,14 @@
 #define HEDDLE_TOOLS_HLO_DUMP_H_
 
 #include <regex.h>
+#include <stdio.h>
 
 #include "opt/pass.h"
 #include "tools/debug_options.h"
 
 typedef struct hlo_dump {
   const char *folder;  // null: no files
-  bool prints;         // to standard output
+  FILE *out;           // null: nothing is printed
   bool has_protos;
   bool has_filter;
   regex_t filter;        // of the passes' names
@@ -20,7 +21,8 @@ typedef struct hlo_dump {
 // HEDDLE_INVALID for a wrong regular expression among the options.
 heddle_status hlo_dump_check(const debug_options *options);
 
-// Where dumps of `m` go, and makes the folder. HEDDLE_INVALID for a wrong regular expression. Close it in any case.
+// Where dumps of `m` (null: of a program that is none yet) go, and makes the folder. HEDDLE_INVALID for a wrong regular
+// expression. Close it in any case.
 heddle_status hlo_dump_open(hlo_dump *d, const debug_options *options, const module *m);
 
 // Has the module dumped in front of the passes and behind each, as NAME.hlo and NAME.after-PASS.hlo. `d` must outlive

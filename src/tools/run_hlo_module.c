@@ -240,8 +240,8 @@ static heddle_status run_module(arena *a, const module *m, runner *r, const char
   options.dump_to = folder ? folder : r->debug.dump_to;
   heddle_status s = hlo_dump_open(&r->dump, &options, m);
   if (!status_is_ok(s)) return first_error(s, hlo_dump_close(&r->dump));
-  r->dump.prints |= r->v >= 5;
-  s = compile_log_open(&r->log, r->v >= 5, r->dump.folder);
+  if (r->v >= 5) r->dump.out = stdout;
+  s = compile_log_open(&r->log, r->v >= 5 ? stdout : NULL, r->dump.folder);
   if (status_is_ok(s)) s = r->on != PLATFORM_INTERPRETER ? run_compiled(a, m, r) : run_iterations(m, r, NULL);
   s = first_error(s, compile_log_close(&r->log));
   return first_error(s, hlo_dump_close(&r->dump));

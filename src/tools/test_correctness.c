@@ -262,6 +262,7 @@ static heddle_status check_cpu(arena *a, const module *m, const correctness_flag
   compile_options quiet = *options;
   static const kept_fusions_report silent;
   if (quiet.keep_fusions) quiet.keep_fusions = &silent;
+  quiet.dump = NULL;
   quiet.control = NULL;  // the stages were dumped when the program was compiled to run
   kernel_form written;
   lhlo_program *program;
@@ -324,7 +325,7 @@ int main(int argc, char **argv) {
       {"threads", FLAG_THREADS, &f.threads, "N", "threads to run on (all cores)"},
       CODEGEN_FLAG(f.codegen_name),
       DEBUG_OPTIONS_FILE(f.debug),
-      {"v", FLAG_SIZE, &f.v, "LEVEL", "log level"},
+      {"v", FLAG_SIZE, &f.v, "LEVEL", "log level; 5: print every stage, the IR after each pass included"},
       {0},
   };
   const command_line line = {
