@@ -186,6 +186,13 @@ static void round_logistics(noise *n, dtype t, double relative, int64_t count, d
   }
 }
 
+// Where e^-x overflows, 1 / (1 + e^-x) is zero, XLA's as ours; its right value is subnormal.
+static void lose_logistics(noise *n, dtype t, double relative, int64_t count, double *rs) {
+  const double limit = is_double(t) ? DBL_MAX : (double)FLT_MAX;
+  for (int64_t k = 0; k < count; k++)
+    if (rs[k] > 0 && rs[k] < (1 + relative) / limit && (n->is_grid || draw(n) > 0)) rs[k] = 0;
+}
+
 // What y log x is off by, in f64, makes e^(y log x) off by as many times its size.
 static void disturb_powers(noise *n, dtype t, double relative, int64_t count, void *block,
                            const void *const *operands) {
@@ -209,6 +216,7 @@ static void disturb_results(noise *n, const instruction *i, int64_t count, void 
   else if (relative > 0) disturb(n, t, relative, count, block, NULL);
   if (i->opcode == HLO_LOGISTIC && dtypes[t].is_narrow_float && !n->is_loose)
     round_logistics(n, t, relative, count, block);
+  if (i->opcode == HLO_LOGISTIC && !is_complex) lose_logistics(n, t, relative, count, block);
   if (is_complex && i->opcode == HLO_MULTIPLY) lose_overflows(t, count, block);
 }
 

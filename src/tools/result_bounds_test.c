@@ -202,6 +202,11 @@ static void test_compiled(void **state) {
       "ENTRY e { y = c64[1,2] constant({{(0,0), (0,0)}}) p = c64[1,2] parameter(0) ROOT r = c64[1,2] atan2(y, p) }",
       // Close to the middle between two numbers.
       "ENTRY e { p = f16[200] parameter(0) ROOT r = f16[200] logistic(p) }",
+      // Where the exponential within it overflows.
+      "ENTRY e { p = f32[6] parameter(0) c = f32[6] constant({-89, -90, -92, -95, -100, -102})\n"
+      "  x = f32[6] add(c, p) ROOT r = f32[6] logistic(x) }",
+      "ENTRY e { p = f64[4] parameter(0) c = f64[4] constant({-711, -720, -730, -740})\n"
+      "  x = f64[4] add(c, p) ROOT r = f64[4] logistic(x) }",
       // Overflow without infinities, where the default goes on.
       "ENTRY e { x = f8e4m3fnuz[3] constant({-56, 100, 3}) y = f8e4m3fnuz[3] multiply(x, x)\n"
       "  z = f8e4m3fnuz[3] multiply(y, y) one = f8e4m3fnuz[3] constant({1, 1, 1}) s = f8e4m3fnuz[3] subtract(one, z)\n"
