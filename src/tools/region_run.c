@@ -27,6 +27,8 @@ typedef struct region {
   int64_t tiles;
   int count;  // of bindings, in their order
   MlirOperation bindings[MOST_BINDINGS];
+  bool writes[MOST_BINDINGS];
+  const literal *arrays[MOST_BINDINGS];  // that they stand for
   void *memory[MOST_BINDINGS];
   int64_t bytes[MOST_BINDINGS];
   int64_t threads, blocks;  // of a grid
@@ -61,14 +63,24 @@ static bool is_before(MlirOperation x, MlirOperation y) {
   return x_set != y_set ? x_set < y_set : int_of(x, "binding") < int_of(y, "binding");
 }
 
+static bool is_written(MlirOperation binding) {
+  MlirStringRef access = mlirStringAttrGetValue(ir_get(binding, "access"));
+  bool any = false;
+  for (size_t k = 0; k + 5 <= access.length; k++) any |= memcmp(access.data + k, "Write", 5) == 0;
+  return any;
+}
+
 static heddle_status find_bindings(arena *a, MlirOperation module, region *r) {
   const ir_operations all = ir_collect(a, module, "hal.interface.binding");
   if (all.size > MOST_BINDINGS) return status_error(HEDDLE_INVALID, "found %d bindings, too many to run", all.size);
   for (int k = 0; k < all.size; k++) {
     int n = r->count++;
     for (; n > 0 && is_before(all.data[k], r->bindings[n - 1]); n--) r->bindings[n] = r->bindings[n - 1];
+    if (n > 0 && !is_before(r->bindings[n - 1], all.data[k]))
+      return ir_refuse(all.data[k], HEDDLE_INVALID, "found two bindings with one number");
     r->bindings[n] = all.data[k];
   }
+  for (int k = 0; k < r->count; k++) r->writes[k] = is_written(r->bindings[k]);
   return status_ok();
 }
 
@@ -78,10 +90,14 @@ static heddle_status find_region(arena *a, MlirOperation module, region *r) {
   for (int k = 0; k < all.size; k++) {
     MlirBlock block = ir_body(all.data[k], 0);
     if (mlirBlockIsNull(block) || mlirBlockGetNumArguments(block) > 0) continue;
+    if (++found > 1)
+      return ir_refuse(
+          all.data[k], HEDDLE_INVALID,
+          "found another dispatch region, wanted one, which computes all results: regions do not say which "
+          "arrays they share");
     r->function = all.data[k];
-    found++;
   }
-  if (found != 1) return status_error(HEDDLE_INVALID, "found %d dispatch regions, wanted one", found);
+  if (found != 1) return status_error(HEDDLE_INVALID, "found no dispatch region");
   const str name = ir_symbol(r->function);
   r->name = arena_strdup(a, name.data, name.size);
   MlirAttribute tiles = ir_get(r->function, "xla.tiles");
@@ -93,13 +109,6 @@ static heddle_status find_region(arena *a, MlirOperation module, region *r) {
 }
 
 // --- its memory
-
-static bool is_written(MlirOperation binding) {
-  MlirStringRef access = mlirStringAttrGetValue(ir_get(binding, "access"));
-  bool any = false;
-  for (size_t k = 0; k + 5 <= access.length; k++) any |= memcmp(access.data + k, "Write", 5) == 0;
-  return any;
-}
 
 static size_t bytes_of(const literal *l) { return (size_t)kernel_buffer_bytes(l->shape); }
 
@@ -123,20 +132,58 @@ static bool is_of(MlirOperation user, MlirOperation binding) {
   return str_equal((str){leaf.data, leaf.length}, ir_symbol(binding));
 }
 
-// Nobody reads or writes more of the binding than the array has.
-static heddle_status check_users(arena *a, MlirOperation module, MlirOperation binding, const literal *l) {
+// What somebody reads of the binding or writes to it, of another size than the array; null: the array fits.
+static MlirType misfit(arena *a, MlirOperation module, MlirOperation binding, const literal *l) {
   static const char *const users[] = {"hal.interface.load.tensor", "hal.interface.store.tensor", "iree.placeholder"};
   for (size_t n = 0; n < sizeof users / sizeof *users; n++) {
     const ir_operations all = ir_collect(a, module, users[n]);
     for (int k = 0; k < all.size; k++) {
       if (!is_of(all.data[k], binding)) continue;
-      MlirType t = n == 0   ? panels_type_in_memory(a, all.data[k])
-                   : n == 1 ? mlirValueGetType(ir_operand(all.data[k], 0))
-                            : ir_result_type(all.data[k], 0);
-      if (bytes_of_type(t) != (int64_t)bytes_of(l))
-        return status_error(HEDDLE_INVALID, "binding @" STR_FMT " is %s, found %s for it", STR_ARG(ir_symbol(binding)),
-                            ir_type_text(a, t), shape_text(a, l->shape));
+      MlirType t = n == 1 ? mlirValueGetType(ir_operand(all.data[k], 0)) : ir_result_type(all.data[k], 0);
+      if (bytes_of_type(t) != (int64_t)bytes_of(l)) return t;
     }
+  }
+  return (MlirType){NULL};
+}
+
+static bool fits(arena *a, MlirOperation module, MlirOperation binding, const literal *l) {
+  return mlirTypeIsNull(misfit(a, module, binding, l));
+}
+
+// A binding for which the arrays' order is not that of the bindings: its size has to say which array it is.
+static heddle_status find_array(arena *a, MlirOperation module, const region *r, int k, const literal_list *from,
+                                int number, const literal **out) {
+  const literal *in_order = from->data[number], *found = NULL;
+  *out = in_order;
+  for (int n = 0; n < from->size; n++) {
+    if (!fits(a, module, r->bindings[k], from->data[n])) continue;
+    if (found)
+      return ir_refuse(r->bindings[k], HEDDLE_INVALID,
+                       "found bindings in another order than the module's arrays, several of which fit this one");
+    found = from->data[n];
+  }
+  if (!found)
+    return status_error(HEDDLE_INVALID, "binding @" STR_FMT " is %s, found %s for it",
+                        STR_ARG(ir_symbol(r->bindings[k])),
+                        ir_type_text(a, misfit(a, module, r->bindings[k], in_order)), shape_text(a, in_order->shape));
+  for (int n = 0; n < k; n++)
+    if (r->arrays[n] == found)
+      return ir_refuse(r->bindings[k], HEDDLE_INVALID, "found two bindings that one array alone fits");
+  *out = found;
+  return status_ok();
+}
+
+// Gives the bindings that are read, or those that are written, the arrays in their order, or where these do not fit
+// like that by their sizes.
+static heddle_status match_arrays(arena *a, MlirOperation module, region *r, bool writes, const literal_list *from) {
+  bool in_order = true;
+  for (int k = 0, n = 0; k < r->count; k++)
+    if (r->writes[k] == writes) in_order &= fits(a, module, r->bindings[k], from->data[n++]);
+  for (int k = 0, n = 0; k < r->count; k++) {
+    if (r->writes[k] != writes) continue;
+    if (in_order) r->arrays[k] = from->data[n];
+    else TRY(find_array(a, module, r, k, from, n, &r->arrays[k]));
+    n++;
   }
   return status_ok();
 }
@@ -157,13 +204,15 @@ static void fill(const literal *l, void *memory) {
 static heddle_status give_memory(arena *a, MlirOperation module, region *r, const literal_list *inputs,
                                  const literal_list *outputs) {
   int in = 0, out = 0;
+  for (int k = 0; k < r->count; k++) *(r->writes[k] ? &out : &in) += 1;
+  if (in != inputs->size || out != outputs->size)
+    return status_error(HEDDLE_INVALID, "found %d bindings to read and %d to write, wanted %d and %d", in, out,
+                        inputs->size, outputs->size);
+  TRY(match_arrays(a, module, r, false, inputs));
+  TRY(match_arrays(a, module, r, true, outputs));
   for (int k = 0; k < r->count; k++) {
-    const bool writes = is_written(r->bindings[k]);
-    const literal_list *from = writes ? outputs : inputs;
-    const int n = writes ? out++ : in++;
-    if (n >= from->size) continue;
-    const literal *l = from->data[n];
-    TRY(check_users(a, module, r->bindings[k], l));
+    const bool writes = r->writes[k];
+    const literal *l = r->arrays[k];
     if (writes && dtypes[l->shape->dtype].bits < 8)
       return status_error(HEDDLE_UNIMPLEMENTED, "found results of less than a byte");
     const size_t bytes = bytes_of(l);
@@ -174,18 +223,12 @@ static heddle_status give_memory(arena *a, MlirOperation module, region *r, cons
     if (writes) memset(r->memory[k], 0xa5, bytes);
     else fill(l, r->memory[k]);
   }
-  if (in == inputs->size && out == outputs->size) return status_ok();
-  return status_error(HEDDLE_INVALID, "found %d bindings to read and %d to write, wanted %d and %d", in, out,
-                      inputs->size, outputs->size);
+  return status_ok();
 }
 
-static void take_results(const region *r, const bool *writes, const literal_list *outputs) {
-  int out = 0;
+static void take_results(const region *r) {
   for (int k = 0; k < r->count; k++)
-    if (writes[k]) {
-      memcpy(outputs->data[out]->data, r->memory[k], bytes_of(outputs->data[out]));
-      out++;
-    }
+    if (r->writes[k]) memcpy(r->arrays[k]->data, r->memory[k], bytes_of(r->arrays[k]));
 }
 
 // --- the kernel
@@ -201,7 +244,7 @@ static heddle_status call_here(const region *r, const kernel_image *image) {
   return status_ok();
 }
 
-static heddle_status call(arena *a, const region *r, const bool *writes, const kernel_image *image) {
+static heddle_status call(arena *a, const region *r, const kernel_image *image) {
   if (r->on != PLATFORM_VULKAN) return call_here(r, image);
   const region_kernel k = {.name = r->name,
                            .words = {image->data, image->size},
@@ -209,7 +252,7 @@ static heddle_status call(arena *a, const region *r, const bool *writes, const k
                            .blocks = r->blocks,
                            .count = r->count,
                            .bytes = r->bytes,
-                           .writes = writes,
+                           .writes = r->writes,
                            .memory = r->memory};
   return region_device_run(a, &k);
 }
@@ -276,14 +319,12 @@ static heddle_status run_in(arena *a, lower_session *session, str source, platfo
   TRY(parse(lower_session_context(session), source, &module));
   MlirOperation op = mlirModuleGetOperation(module);
   region r = {.on = on};
-  bool writes[MOST_BINDINGS] = {false};
   kernel_image image;
   heddle_status s = find_region(a, op, &r);
   if (status_is_ok(s)) s = give_memory(a, op, &r, inputs, outputs);
-  for (int k = 0; k < r.count; k++) writes[k] = is_written(r.bindings[k]);
   if (status_is_ok(s)) s = compile(a, session, op, &r, &image);
-  if (status_is_ok(s)) s = call(a, &r, writes, &image);
-  if (status_is_ok(s)) take_results(&r, writes, outputs);
+  if (status_is_ok(s)) s = call(a, &r, &image);
+  if (status_is_ok(s)) take_results(&r);
   for (int k = 0; k < r.count; k++) free(r.memory[k]);
   mlirModuleDestroy(module);
   return s;
