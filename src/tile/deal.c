@@ -23,8 +23,6 @@
 
 #define LAUNCH "xla.launch"
 
-enum { MOST_THREADS = 1024 };  // of a workgroup that a region says, more than which no device has
-
 typedef struct deal {
   lower_context *context;
   MlirOperation function;
@@ -284,9 +282,9 @@ static heddle_status read_launch(deal *d, int64_t work) {
     d->blocks = work;
     if (workgroups_local_size(d->function, local)) d->threads = threads_of(local);
     ir_unset(d->function, WORKGROUPS_LOCAL_SIZE);
-    if (d->threads < 1 || d->threads > MOST_THREADS)
+    if (d->threads < 1 || d->threads > WORKGROUPS_MOST_THREADS)
       return ir_refuse(d->function, HEDDLE_INVALID, "found a workgroup of %lld workitems, wanted 1 to %d",
-                       (long long)d->threads, MOST_THREADS);
+                       (long long)d->threads, WORKGROUPS_MOST_THREADS);
   } else {
     d->threads = mlirDenseI64ArrayGetElement(launch, 0);
     d->blocks = mlirDenseI64ArrayGetElement(launch, 1) * mlirDenseI64ArrayGetElement(launch, 2);

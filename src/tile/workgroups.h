@@ -37,6 +37,8 @@ typedef struct workgroups_grid {
 
 // Of an scf.forall or scf.parallel; false if it is not known.
 bool workgroups_grid_of(MlirOperation loop, workgroups_grid *out);
+// Workitems of a workgroup that a region says, more than which no device has.
+enum { WORKGROUPS_MOST_THREADS = 1024 };
 // How many workitems in x, y and z the function says that a workgroup has (`local_size` of its attribute
 // WORKGROUPS_LOCAL_SIZE); false if it does not say so.
 #define WORKGROUPS_LOCAL_SIZE "spv.entry_point_abi"

@@ -193,6 +193,9 @@ static heddle_status number_workitems(lower_context *c, MlirOperation function, 
     launch[0] = int64_saturating_mul(launch[0], w.local[d]);
     launch[1] = int64_saturating_mul(launch[1], w.count[d]);
   }
+  if (launch[0] > WORKGROUPS_MOST_THREADS)
+    return ir_refuse(function, HEDDLE_INVALID, "found a workgroup of %lld workitems, wanted 1 to %d",
+                     (long long)launch[0], WORKGROUPS_MOST_THREADS);
   ir_set(function, "xla.launch", mlirDenseI64ArrayGet(c->context, 3, launch));
   ir_unset(function, COUNT);
   ir_unset(function, WORKGROUPS_LOCAL_SIZE);
