@@ -21,17 +21,10 @@ static bool is_whole_fill(MlirOperation op) {
   return !ir_is_null(memory) && ir_is(memory, WORKGROUPS_PLACEHOLDER);
 }
 
-// The operation of the block that the use stands in.
-static MlirOperation user_in(MlirOpOperand use, MlirBlock block) {
-  MlirOperation op = mlirOpOperandGetOwner(use);
-  while (!mlirBlockEqual(mlirOperationGetBlock(op), block)) op = mlirOperationGetParentOperation(op);
-  return op;
-}
-
 static bool touches(MlirOperation op, MlirValue memory) {
   bool any = false;
   for (MlirOpOperand u = mlirValueGetFirstUse(memory); !mlirOpOperandIsNull(u); u = mlirOpOperandGetNextUse(u))
-    any |= mlirOperationEqual(user_in(u, mlirOperationGetBlock(op)), op);
+    any |= ir_is_within(mlirOpOperandGetOwner(u), op);
   return any;
 }
 
