@@ -60,12 +60,13 @@ int __wrap_posix_memalign(void **out, size_t alignment, size_t size) {
 
 typedef struct subject {
   const char *source;
+  int64_t sizes[2];  // of an open one's dims
   float wanted[49];
 } subject;
 
 // One kernel; the array is copied.
-static subject small = {"HloModule m\nENTRY e { x = f32[7,7]{0,1} parameter(0) ROOT y = f32[7,7]{0,1} negate(x) }\n",
-                        {0}};
+static subject small = {
+    "HloModule m\nENTRY e { x = f32[7,7]{0,1} parameter(0) ROOT y = f32[7,7]{0,1} negate(x) }\n", {0}, {0}};
 
 // A fusion, a matrix product, a convolution, a loop, a sort and a constant to fold; the arrays are copied.
 static subject large = {
@@ -83,12 +84,22 @@ static subject large = {
     "u = f32[8,8] get-tuple-element(w), index=0 v = f32[1,8,8,1] reshape(u) k = f32[2,2,1,1] constant({{{{1}},{{2}}},"
     "{{{3}},{{4}}}}) c = f32[1,7,7,1] convolution(v, k), window={size=2x2}, dim_labels=b01f_01io->b01f "
     "q = f32[7,7] reshape(c) ROOT l = f32[7,7] sort(q), dimensions={1}, to_apply=less }\n",
+    {0},
     {0}};
 
-// One kernel that takes its size, for which it is compiled several times; it runs at 49.
+// One kernel that takes its size, for which it is compiled several times.
 static subject open_size = {
     "func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {\n"
     "  %y = stablehlo.negate %x : tensor<?xf32>\n  return %y : tensor<?xf32>\n}\n",
+    {49},
+    {0}};
+
+// One that turns open dims, for whose multiples there is code of its own.
+static subject open_turned = {
+    "func.func @main(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {\n"
+    "  %y = stablehlo.transpose %x, dims = [1, 0] : (tensor<?x?xf32>) -> tensor<?x?xf32>\n"
+    "  %z = stablehlo.negate %y : tensor<?x?xf32>\n  return %z : tensor<?x?xf32>\n}\n",
+    {7, 7},
     {0}};
 
 static heddle_status attempt(const subject *of, int threads, float *found) {
@@ -104,8 +115,8 @@ static heddle_status attempt(const subject *of, int threads, float *found) {
   }
   const void *inputs[] = {x};
   void *outputs[] = {found};
-  const int64_t size = 49, *dims[] = {&size};
-  s = of != &open_size
+  const int64_t *dims[] = {of->sizes};
+  s = of->sizes[0] == 0
           ? heddle_program_run(p, inputs, outputs)
           : heddle_program_run_with(p, &(heddle_run_options){HEDDLE_SIZED(heddle_run_options), .input_dims = dims},
                                     (const void *const *const[]){inputs}, (void *const *const[]){outputs});
@@ -140,6 +151,7 @@ static int set_up(void **state) {
   heddle_status s = attempt(&large, 1, large.wanted);
   if (heddle_status_code(s) == HEDDLE_OK) s = attempt(&small, 1, small.wanted);
   if (heddle_status_code(s) == HEDDLE_OK) s = attempt(&open_size, 1, open_size.wanted);
+  if (heddle_status_code(s) == HEDDLE_OK) s = attempt(&open_turned, 1, open_turned.wanted);
   const bool is_ok = heddle_status_code(s) == HEDDLE_OK;
   if (!is_ok) fputs(heddle_status_message(s), stderr);
   heddle_status_free(s);
@@ -174,6 +186,14 @@ static void test_kernel_that_takes_sizes(void **state) {
   fail_each(&open_size, 1, 29, true);
 }
 
+// The code for multiples comes last; what it has is the program's already.
+static void test_code_for_some_sizes(void **state) {
+  (void)state;
+  const long count = count_calls(&open_turned, 1);
+  for (long k = 960; k < 1000; k += 8) assert_false(works_without(&open_turned, 1, count / 1000 * k, LONG_MAX));
+  assert_true(works_without(&open_turned, 1, LONG_MAX, LONG_MAX));
+}
+
 static void test_on_several_threads(void **state) {
   (void)state;
   fail_each(&large, 3, 107, false);
@@ -186,6 +206,7 @@ int main(void) {
       cmocka_unit_test(test_one_fails),
       cmocka_unit_test(test_all_fail_from_one_on),
       cmocka_unit_test(test_kernel_that_takes_sizes),
+      cmocka_unit_test(test_code_for_some_sizes),
       cmocka_unit_test(test_on_several_threads),
   };
   return cmocka_run_group_tests_name("api/exhaustion", tests, set_up, NULL);

@@ -558,7 +558,7 @@ static heddle_status add_multiple(const open_program *o, const bool *is_inner, i
   open_program special = *o;
   special.refusal = &unused;
   if (!open_symbols_multiply(o->arena, &special.symbols, is_inner, multiple)) return status_ok();
-  compiled *made = &out->specials[out->special_count];
+  compiled *made = &out->specials[out->special_count++];  // a program's own from now on, also if memory ends
   heddle_status s = status_error(HEDDLE_UNIMPLEMENTED, "no stand-ins");
   bool pays = true;
   int *level = &special.symbols.samples.level;
@@ -566,10 +566,8 @@ static heddle_status add_multiple(const open_program *o, const bool *is_inner, i
     heddle_status_free(s);
     s = compile_multiples_at(&special, &pays, made);
   }
-  if (status_is_ok(s) && pays) {
-    made->sizes = sizes_text(o, &special, is_inner);
-    out->special_count++;
-  }
+  if (status_is_ok(s) && pays) made->sizes = sizes_text(o, &special, is_inner);
+  else out->special_count--;
   if (!is_refused(s)) return s;
   log_print(1, "no code for sizes that are multiples of %d: %s", (int)multiple, heddle_status_message(s));
   heddle_status_free(s);

@@ -30,6 +30,8 @@ enum {
   TOGETHER = 512       // elements of lines that a thread takes at a time
 };
 
+_Static_assert((int)CLASSES >= (int)FEW, "the k-th best class bounds the k best");
+
 typedef struct choosing {
   const lib_call *call;
   sort_key key;
