@@ -174,7 +174,7 @@
 #define AVX2_PRODUCTS                                                                   \
   {.library = {[TARGET_F32_PRODUCTS] = {150, 100, 44, 42, 7, 2, 2, 4, 1, 1.1},          \
                [TARGET_F64_PRODUCTS] = {150, 300, 20, 19, 7, 4, 4, 4, 1, 1.1},          \
-               [TARGET_NARROW_PRODUCTS] = {150, 400, 36, 36, 7, 8, 8, 4, 1, 1.1},       \
+               [TARGET_NARROW_PRODUCTS] = {150, 400, 36, 36, 7, 8, 8, 6, 1, 1.1},       \
                [TARGET_BYTE_PRODUCTS] = {150, 350, 65, 65, 10, 10, 12, 10, 1, 1.2},     \
                [TARGET_SHORT_PRODUCTS] = {150, 350, 65, 65, 7, 10, 10, 4, 1, 1.1},      \
                [TARGET_INTEGER_PRODUCTS] = {150, 200, 28, 27, 7, 3, 3, 4, 1, 1.1}},     \
@@ -204,7 +204,7 @@
 static const target_product_costs avx512_products = {
     .library = {[TARGET_F32_PRODUCTS] = {150, 300, 85, 80, 7, 2, 2, 4, 1, 1.1},
                 [TARGET_F64_PRODUCTS] = {150, 100, 40, 28, 7, 4, 4, 4, 1, 1.1},
-                [TARGET_NARROW_PRODUCTS] = {150, 400, 79, 75, 7, 8, 8, 4, 1, 1.1},
+                [TARGET_NARROW_PRODUCTS] = {150, 400, 79, 75, 10, 8, 8, 10, 1, 1.1},
                 [TARGET_BYTE_PRODUCTS] = {150, 350, 75, 75, 10, 10, 12, 10, 1, 1.2},
                 [TARGET_SHORT_PRODUCTS] = {150, 350, 75, 75, 7, 10, 10, 4, 1, 1.1},
                 [TARGET_INTEGER_PRODUCTS] = {150, 200, 25, 19, 7, 3, 3, 4, 1, 1.1}},

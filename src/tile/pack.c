@@ -37,14 +37,17 @@ typedef struct packing {
 
 // --- which
 
-enum { FEWEST_GROUPED_ROWS = 3 };  // measured: of bytes, that repay packing the columns' factors in each run
+// Measured: how many rows repay packing the columns' factors in each run, where an instruction adds up several terms,
+// and where factors that lie by terms would be widened for each row.
+enum { FEWEST_GROUPED_ROWS = 3, FEWEST_WIDENED_ROWS = 6 };
 
 bool pack_takes_few_rows(const lower_context *c, const product_form *p) {
   if (p->row < 0 || p->shares_columns) return false;
   const int64_t rows = product_form_rows(p);
   if (rows < 2 || !sizes_may_pack(&c->options->target, p->type, p->trips[p->column], p->terms)) return false;
-  const bool crosses = p->columns.minor == p->depth && p->rows.minor != p->depth;
-  if (crosses) return true;
+  const bool lies_by_terms = p->columns.minor == p->depth;
+  if (lies_by_terms && p->rows.minor != p->depth) return true;
+  if (lies_by_terms && p->columns.plain < 0 && rows >= FEWEST_WIDENED_ROWS) return true;
   return rows >= FEWEST_GROUPED_ROWS && !mlirTypeIsAFloat(p->type) &&
          term_groups_of(&c->options->target, c->options->exact, p).size > 1;
 }
