@@ -3,7 +3,9 @@
 #include "fuse/fuse_attention.h"
 
 #include "base/int64.h"
+#include "fuse/attention_lack.h"
 #include "fuse/fusion_cost.h"
+#include "fuse/softmax_quotient.h"
 #include "hlo/builder.h"
 #include "kernel/hero_tiles.h"
 #include "kernel/online_softmax.h"
@@ -348,19 +350,49 @@ static void replace_uses(const attention *t, instruction *fusion) {
   }
 }
 
-static bool try_product(arena *scratch, computation *c, const target_description *target, instruction *product,
-                        text *reasons) {
+// Why it is none; null if it is one.
+static const char *lack_of(attention *t, const target_description *target, instruction *product) {
+  if (!online_softmax_of(product, &t->softmax)) return attention_lack_form(product);
+  if (!has_blocks(t)) return "one query, or no element, is nothing to be dealt out";
+  collect(t, product);
+  collect_users(t, product);
+  if (t->products < 2) return "between product and exponentials, or before these, stands what tiles do not compute";
+  if (!is_closed(t)) return "others read its scores or exponentials, or control edges order them";
+  if (!fits(t)) return "a block of queries, keys and values is more than a tile holds";
+  if (!pays(t, target)) return "libraries and a softmax of rows are estimated to take less time";
+  if (!pays_with_weights(t, target)) return "others read its weights, which would be computed a second time";
+  return NULL;
+}
+
+// `idle`: what does not count as reading.
+static const char *try_product(arena *scratch, const target_description *target, instruction *product,
+                               const ptr_map *idle, text *reasons) {
   attention t = {.arena = scratch};
-  if (!online_softmax_of(product, &t.softmax) || !has_blocks(&t)) return false;
-  collect(&t, product);
-  collect_users(&t, product);
-  if (!is_closed(&t) || !fits(&t) || !pays(&t, target) || !pays_with_weights(&t, target)) return false;
-  instruction *fusion = build(&t, c);
+  const str name = product->name;
+  if (idle) t.members = *idle;
+  const char *lack = lack_of(&t, target, product);
+  if (lack) return lack;
+  instruction *fusion = build(&t, product->parent);
   replace_uses(&t, fusion);
   if (reasons)
     text_printf(reasons, STR_FMT ": kernel tiles " STR_FMT ": keys block by block, scores are never written%s\n",
-                STR_ARG(product->name), STR_ARG(fusion->name), t.weights ? ", weights once" : "");
-  return true;
+                STR_ARG(name), STR_ARG(fusion->name), t.weights ? ", weights once" : "");
+  return NULL;
+}
+
+static bool try_forms(arena *scratch, const target_description *target, instruction *product, text *reasons) {
+  softmax_quotient q;
+  const char *lack = NULL;
+  if (softmax_quotient_make(scratch, product, &q)) {
+    lack = try_product(scratch, target, q.product, &q.idle, reasons);
+    if (!lack) return true;
+    softmax_quotient_undo(&q);
+  }
+  const char *plain = try_product(scratch, target, product, NULL, reasons);
+  if (!plain) return true;
+  if (reasons && attention_lack_is_likely(product))
+    text_printf(reasons, STR_FMT ": no attention: %s\n", STR_ARG(product->name), lack ? lack : plain);
+  return false;
 }
 
 bool fuse_attention_run(computation *c, const target_description *target, text *reasons) {
@@ -369,7 +401,7 @@ bool fuse_attention_run(computation *c, const target_description *target, text *
   bool any = false;
   arena *scratch = arena_create();
   for (int k = 0, count = c->instructions.size; has_tiles && k < count; k++) {
-    any |= try_product(scratch, c, target, c->instructions.data[k], reasons);
+    if (c->instructions.data[k]->opcode == HLO_DOT) any |= try_forms(scratch, target, c->instructions.data[k], reasons);
     arena_reset(scratch);
   }
   arena_destroy(scratch);
