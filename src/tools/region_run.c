@@ -139,7 +139,9 @@ static MlirType misfit(arena *a, MlirOperation module, MlirOperation binding, co
     const ir_operations all = ir_collect(a, module, users[n]);
     for (int k = 0; k < all.size; k++) {
       if (!is_of(all.data[k], binding)) continue;
-      MlirType t = n == 1 ? mlirValueGetType(ir_operand(all.data[k], 0)) : ir_result_type(all.data[k], 0);
+      MlirType t = n == 0   ? panels_type_in_memory(a, all.data[k])
+                   : n == 1 ? mlirValueGetType(ir_operand(all.data[k], 0))
+                            : ir_result_type(all.data[k], 0);
       if (bytes_of_type(t) != (int64_t)bytes_of(l)) return t;
     }
   }
