@@ -90,6 +90,10 @@ def best_of(times, names):
     return min((times[name], name) for name in names if name in times)
 
 
+def has_library(times):
+    return any(name in times for name, _ in LIBRARIES)
+
+
 def ratios_of(times):
     """How many times as fast as the best library: with the same arrays, and with one packed beforehand."""
     own = times["ours"]
@@ -98,7 +102,7 @@ def ratios_of(times):
 
 def line_of(name, times):
     columns = [f"{time * 1e6:10.2f}" for time in times.values()]
-    given, packed = ratios_of(times) if len(times) > 1 else (0, 0)
+    given, packed = ratios_of(times) if has_library(times) else (0, 0)
     before = f"{times['before'] / times['ours']:8.2f}" if "before" in times else ""
     return f"{name:26}" + " ".join(f"{key}{value}" for key, value in zip(times, columns)) + \
         f"{given:8.2f}{packed:8.2f}{before}"
@@ -127,7 +131,7 @@ def quantiles_of(values):
 
 def print_table(paths):
     for path in paths:
-        rows = {name: times for name, times in load(path).items() if len(times) > 1}
+        rows = {name: times for name, times in load(path).items() if has_library(times)}
         print(f"\n{path}\n\n| type | cases | least | tenth | quarter | middle | mean | below 0.85 | "
               "beside packed: least | tenth | middle | mean | below 0.85 |\n|" + "---|" * 13)
         for kind in tiles.TYPES:
