@@ -7,6 +7,7 @@
 // are transposed so that the indexed dims come first, and the results back.
 #include "opt/passes.h"
 
+#include "hlo/open_size.h"
 #include "opt/index_vectors.h"
 #include "opt/map_inliner.h"
 #include "opt/rewrite.h"
@@ -87,14 +88,21 @@ static instruction *transpose_back(const builder *b, instruction *result, const 
 
 // --- a single window
 
+// Where a window of that size begins at the latest. Of an open dim that is known when the program runs.
+static instruction *last_start(const builder *b, const instruction *operand, int d, int64_t size) {
+  const int64_t from = operand->parent->module->open_from, all = operand->shape->dims[d];
+  if (from > 0 && all >= from && all <= INT32_MAX) return builder_convert(b, open_size_add(b, all - size), DTYPE_S64);
+  return builder_scalar_int(b, DTYPE_S64, all - size);
+}
+
 // Whether the window lies inside the operand.
-static instruction *is_inside(const builder *b, const shape *operand, const shape *update, instruction **starts) {
+static instruction *is_inside(const builder *b, const instruction *operand, const shape *update, instruction **starts) {
   instruction *inside = NULL;
-  for (int d = 0; d < operand->rank; d++) {
+  for (int d = 0; d < operand->shape->rank; d++) {
     if (starts[d]->opcode == HLO_CONSTANT) continue;  // the zero of a dim without index
     instruction *start = builder_convert(b, starts[d], DTYPE_S64);
     instruction *zero = builder_scalar_int(b, DTYPE_S64, 0);
-    instruction *last = builder_scalar_int(b, DTYPE_S64, operand->dims[d] - update->dims[d]);
+    instruction *last = last_start(b, operand, d, update->dims[d]);
     instruction *above = builder_compare(b, start, zero, COMPARE_GE);
     instruction *below = builder_compare(b, start, last, COMPARE_LE);
     instruction *both = builder_binary(b, HLO_AND, above, below);
@@ -130,7 +138,7 @@ static instruction *update_window(const builder *b, arena *scratch, const instru
   current->attributes->dynamic_slice_sizes = (int_list){sizes, rank};
   attributes_mark(current->attributes, HLO_ATTRIBUTE_DYNAMIC_SLICE_SIZES);
   instruction *changed = combine(b, scratch, scatter, current, update);
-  instruction *inside = is_inside(b, scatter->operands[0]->shape, update->shape, starts + 1);
+  instruction *inside = is_inside(b, scatter->operands[0], update->shape, starts + 1);
   if (inside && rank > 0) inside = builder_broadcast(b, inside, changed->shape, 0, NULL);
   operands[1] = inside ? builder_select(b, inside, changed, current) : changed;
   memcpy(operands + 2, starts + 1, (size_t)rank * sizeof *starts);
