@@ -72,7 +72,7 @@ static heddle_status create_pipeline(vulkan_program *v, VkPipelineCache cache, c
 
 static heddle_status create_kernel(vulkan_program *v, VkPipelineCache cache, const program_kernel *k,
                                    vulkan_kernel *out) {
-  const program_image *image = NULL;
+  const program_image *image = v->program->images;
   TRY(choose_image(v->device, v->program, k, &image));
   TRY(fold_grid(v->device, k, out->groups));
   return create_pipeline(v, cache, k->entry, vulkan_features_are_subgroups(image), image->size, image->data, out);
