@@ -2,6 +2,8 @@
 // it turn.
 #include "supertile/plan_cost.h"
 
+#include "supertile/tile_estimate.h"
+
 // Nanoseconds: of a thunk and the call behind it, as bench/call_overhead.py and chains of small kernels show; of a byte
 // that is read or written; of an operation on one element in a vector, and of a multiplication and addition of a
 // product.
@@ -16,18 +18,6 @@ static double elements_of(const shape *s) {
   return sum;
 }
 
-// Multiplications that one element of a product takes.
-static double depth_of(const instruction *i) {
-  if (i->opcode == HLO_CONVOLUTION) {
-    const shape *kernel = i->operands[1]->shape;
-    return elements_of(kernel) / (double)kernel->dims[i->attributes->dim_labels.kernel_output_feature];
-  }
-  double depth = 1;
-  for (int d = 0; d < i->attributes->lhs_contracting_dims.size; d++)
-    depth *= (double)i->operands[0]->shape->dims[i->attributes->lhs_contracting_dims.data[d]];
-  return depth;
-}
-
 static double work_of(const instruction *i) {
   switch (i->opcode) {
     case HLO_PARAMETER:
@@ -39,7 +29,7 @@ static double work_of(const instruction *i) {
     case HLO_BITCAST:
     case HLO_DYNAMIC_UPDATE_SLICE: return 0;
     case HLO_DOT:
-    case HLO_CONVOLUTION: return elements_of(i->shape) * depth_of(i) * PRODUCT_COST;
+    case HLO_CONVOLUTION: return elements_of(i->shape) * tile_estimate_work(i) * PRODUCT_COST;
     case HLO_REDUCE:
     case HLO_REDUCE_WINDOW: return elements_of(i->operands[0]->shape) * ELEMENT_COST;
     default: return elements_of(i->shape) * ELEMENT_COST;

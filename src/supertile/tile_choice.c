@@ -13,9 +13,6 @@ enum { MOST_STORED = 1 << 20 };
 // Regions that may be asked for to choose one tiling.
 enum { MOST_ASKED_FOR_ONE = 600000 };
 
-// What the loop in the loop takes beside arrays: its turn, its condition, places.
-enum { LOOP_BYTES = 16 };
-
 // A result that takes less than this part of the limit may as well be there as a whole.
 enum { SMALL_PART = 32 };
 
@@ -75,7 +72,7 @@ static int64_t nested_bytes(const probe *p, const tile_group *outer) {
   arena *lasting = s->arena;
   int64_t least = INT64_MAX;
   const tile_member *bottom = &outer->members.data[outer->outputs.data[0].member];
-  const int64_t beside = outer->needed_bytes - outer->operation_bytes + tile_estimate_bytes(bottom) + LOOP_BYTES;
+  const int64_t beside = outer->needed_bytes - outer->operation_bytes + tile_estimate_bytes(bottom) + TILE_LOOP_BYTES;
   for (int d = 0; d < tile_group_dims(p->bottom, s->exact) && s->maps->asked < s->most_asked; d++) {
     if (d == p->dim || tile_group_dim_size(p->bottom, d) < 2) continue;
     arena *scratch = arena_create();
@@ -287,33 +284,34 @@ static void leave_more(tile_search *s, const tile_budget *budget, tile_group *be
   s->may_carry = false;
 }
 
+typedef bool chooser(tile_search *s, instruction *bottom, const tile_budget *budget, tile_group *out);
+
 // What is needed outside, too, stays there if that fits; else the loop leaves it behind, or it is computed again.
-bool tile_choice_find(tile_search *s, instruction *bottom, const tile_budget *budget, tile_group *out) {
+// Whether it may be is left to be seen by whoever adds to the group.
+static bool choose_with_repeats(chooser *choose, tile_search *s, instruction *bottom, const tile_budget *budget,
+                                tile_group *out) {
   bool found = false;
-  bound(s);
   s->small_bytes = budget->needed / SMALL_PART;
   for (int repeats = 0; repeats < 2 && !found; repeats++) {
     s->may_repeat = repeats;
-    found = choose_fitting(s, bottom, budget, out);
-    if (found) leave_more(s, budget, out);
-    if (found) out->fits = true;
+    found = choose(s, bottom, budget, out);
   }
-  for (int repeats = 0; repeats < 2 && !found; repeats++) {
-    s->may_repeat = repeats;
-    found = choose_outer(s, bottom, budget, out);
-  }
+  return found;
+}
+
+bool tile_choice_find(tile_search *s, instruction *bottom, const tile_budget *budget, tile_group *out) {
+  bound(s);
+  bool found = choose_with_repeats(choose_fitting, s, bottom, budget, out);
+  if (found) leave_more(s, budget, out);
+  if (found) out->fits = true;
+  else found = choose_with_repeats(choose_outer, s, bottom, budget, out);
   s->may_repeat = false;
   return found;
 }
 
 bool tile_choice_find_nested(tile_search *s, instruction *bottom, const tile_budget *budget, tile_group *out) {
-  bool found = false;
   bound(s);
-  s->small_bytes = budget->needed / SMALL_PART;
-  for (int repeats = 0; repeats < 2 && !found; repeats++) {
-    s->may_repeat = repeats;
-    found = choose_nested(s, bottom, budget, out);
-  }
+  const bool found = choose_with_repeats(choose_nested, s, bottom, budget, out);
   s->may_repeat = false;
   return found;
 }

@@ -6,9 +6,6 @@
 #include "supertile/tile_carry.h"
 #include "supertile/tile_sum.h"
 
-// What a loop takes beside arrays: the turn, its condition, places.
-enum { LOOP_BYTES = 16 };
-
 enum { MOST_BEHIND = 64 };
 
 // Parts of one array among which an equal one is looked for; those of a step were added one after the other.
@@ -24,8 +21,7 @@ static int64_t region_bytes(const instruction *i, const region *r) {
 
 int64_t tile_estimate_bytes(const tile_member *m) { return region_bytes(m->instruction, &m->region); }
 
-// Operations of one element, roughly.
-static double element_work(const instruction *i) {
+double tile_estimate_work(const instruction *i) {
   if (i->opcode == HLO_DOT) {
     const int_list k = i->attributes->lhs_contracting_dims;
     double depth = 1;
@@ -246,7 +242,7 @@ static void count_work(tile_group *g) {
   const double turns = (double)tile_group_dim_size(g->bottom, g->dim) / (double)g->tile;
   for (int k = 0; k < g->members.size; k++) {
     const instruction *i = g->members.data[k].instruction;
-    const double work = element_work(i);
+    const double work = tile_estimate_work(i);
     const double once = work * (double)shape_element_count(tile_group_array(i));
     whole += once;
     tiled += g->members.data[k].is_repeated ? once : 0;  // what is outside stays
@@ -306,7 +302,7 @@ void tile_estimate_group(tile_search *s, tile_group *g, int64_t across) {
   add_operands(&e);
   walk_steps(&e);
   count_work(g);
-  int64_t whole = across + LOOP_BYTES + externals_bytes(s, g);
+  int64_t whole = across + TILE_LOOP_BYTES + externals_bytes(s, g);
   for (int k = 0; k < g->outputs.size; k++) {
     const instruction *x = g->outputs.data[k].instruction;
     if (plan_steps_is_temporary(s->steps, x)) whole += whole_bytes(x);

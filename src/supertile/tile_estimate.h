@@ -8,10 +8,16 @@
 
 #include "supertile/tile_group.h"
 
+// What a loop takes beside arrays: the turn, its condition, places.
+enum { TILE_LOOP_BYTES = 16 };
+
 // Sets the estimates of a group that was grown by the same search. `across`: bytes of temporaries that live while the
 // loop runs and are none of its own.
 void tile_estimate_group(tile_search *s, tile_group *g, int64_t across);
 
 int64_t tile_estimate_bytes(const tile_member *m);  // of what there is of the member in a turn
+
+// Operations that one element of the result takes, roughly: of products multiplications, of sums additions.
+double tile_estimate_work(const instruction *i);
 
 #endif
