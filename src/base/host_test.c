@@ -25,11 +25,15 @@ static bool wants_huge_pages(const void *address) {
   return wants;
 }
 
-static bool has_huge_pages(void) { return access("/sys/kernel/mm/transparent_hugepage/enabled", R_OK) == 0; }
+static void need_huge_pages(void) {
+  if (access("/sys/kernel/mm/transparent_hugepage/enabled", R_OK) == 0) return;
+  print_message("skipped: this kernel has no transparent huge pages\n");
+  skip();
+}
 
 static void test_what_holds_whole_huge_pages_is_asked_for_in_them(void **state) {
   (void)state;
-  if (!has_huge_pages()) skip();
+  need_huge_pages();
   const size_t size = 6 * HUGE_PAGE;
   char *mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   assert_true(mapped != MAP_FAILED);
@@ -46,7 +50,7 @@ static void test_what_holds_whole_huge_pages_is_asked_for_in_them(void **state) 
 
 static void test_large_blocks_lie_on_huge_pages(void **state) {
   (void)state;
-  if (!has_huge_pages()) skip();
+  need_huge_pages();
   char *block = host_take(64 * HUGE_PAGE, 64);
   assert_non_null(block);
   assert_true(wants_huge_pages(block + 2 * HUGE_PAGE));
