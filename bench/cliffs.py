@@ -32,6 +32,7 @@ jax.config.update("jax_platforms", "cpu")
 import cliff_programs  # pylint: disable=wrong-import-position
 import difference  # pylint: disable=wrong-import-position
 import peer_jax  # pylint: disable=wrong-import-position
+import peer_serve  # pylint: disable=wrong-import-position
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SECONDS = 0.05    # of each side's turns, at most
@@ -75,15 +76,15 @@ def measure(function, arguments, binary, turns):
         folder = pathlib.Path(name)
         program = peer_jax.export(function, arguments, name)
         compile_theirs = peer_jax.seconds_to_compile(program)
-        compiled = jax.jit(function).lower(*arguments).compile()
-        wanted = jax.block_until_ready(compiled(*arguments))
+        run = peer_jax.runnable(jax.jit(function).lower(*arguments).compile(), arguments)
+        wanted = run()
         ours = Ours(binary, folder)
         try:
             compile_ours = float(ours.ask("compile")[1])
             first = float(ours.ask("run 1")[1])
-            theirs, mine = peer_jax.best_of(compiled, arguments, 1)[0], first
+            theirs, mine = peer_serve.best_of(run, 1)[0], first
             for _ in range(turns):
-                theirs = min(theirs, peer_jax.best_of(compiled, arguments, runs_for(theirs))[0])
+                theirs = min(theirs, peer_serve.best_of(run, runs_for(theirs))[0])
                 mine = min(mine, float(ours.ask(f"run {runs_for(mine)}")[1]))
             ours.ask(f"write {folder}/out")
             apart = compare(folder, jax.tree.leaves(wanted))

@@ -6,11 +6,12 @@ Prints `none` where IREE's compiler refuses the program. One thread is the drive
 """
 import pathlib
 import sys
-import time
 
 import iree.compiler
 import iree.runtime
 import numpy
+
+import peer_serve
 
 
 def compile_program(folder):
@@ -32,40 +33,17 @@ def load(program, folder, threads):
     return lambda: function(*arguments)
 
 
-def best_of(run, runs):
-    """Seconds by the clock, and that the processor worked on all threads together."""
-    times = []
-    for _ in range(runs):
-        start, worked = time.perf_counter(), time.process_time()
-        run()
-        times.append((time.perf_counter() - start, time.process_time() - worked))
-    return tuple(map(min, zip(*times)))
-
-
 def main():
     folder, threads = pathlib.Path(sys.argv[1]), int(sys.argv[2])
     try:
-        program = compile_program(folder)
-        run = load(program, folder, threads)
+        run = load(compile_program(folder), folder, threads)
         run()
     except Exception as error:
         print(f"peer_iree.py: {str(error).splitlines()[0]}", file=sys.stderr)
-        print("none", flush=True)
+        peer_serve.refuse()
         return
-    print("ready", flush=True)
-    for line in sys.stdin:
-        word, _, rest = line.strip().partition(" ")
-        if word == "compile":
-            start = time.perf_counter()
-            compile_program(folder)
-            print(f"compile {time.perf_counter() - start:.9f}", flush=True)
-        elif word == "run":
-            print("run {:.9f} cpu={:.9f}".format(*best_of(run, int(rest))), flush=True)
-        elif word == "write":
-            results = run()
-            for number, result in enumerate(results if isinstance(results, (tuple, list)) else (results,)):
-                numpy.save(f"{rest}{number:04}.npy", numpy.asarray(result))
-            print("written", flush=True)
+    peer_serve.serve("", lambda: peer_serve.seconds_of(compile_program, folder), lambda: run,
+                     write=lambda prefix: peer_serve.write(prefix, run()))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ PREFIX0000.npy … with JAX's results and prints the largest difference, relativ
 """
 import functools
 import sys
-import time
 
 import jax
 import jax.numpy as jnp
@@ -23,6 +22,7 @@ from jax._src.lib import xla_client
 from jax.extend import backend
 
 import difference
+import peer_serve
 import peer_workloads
 import tile_workloads
 import workloads
@@ -58,19 +58,11 @@ def compile_exported(program):
 
 
 def seconds_to_compile(program):
-    start = time.perf_counter()
-    compile_exported(program)
-    return time.perf_counter() - start
+    return peer_serve.seconds_of(compile_exported, program)
 
 
-def best_of(compiled, arguments, runs):
-    """Seconds by the clock, and that the processor worked on all threads together."""
-    times = []
-    for _ in range(runs):
-        start, worked = time.perf_counter(), time.process_time()
-        jax.block_until_ready(compiled(*arguments))
-        times.append((time.perf_counter() - start, time.process_time() - worked))
-    return tuple(map(min, zip(*times)))
+def runnable(compiled, arguments):
+    return lambda: jax.block_until_ready(compiled(*arguments))
 
 
 def difference_of(path, leaf):
@@ -100,18 +92,9 @@ def main():
     if form == "frozen":
         function, arguments = functools.partial(function, arguments[0]), arguments[1:]
     program = export(function, arguments, folder)
-    compiled = None
-    print("ready", jax.__version__, flush=True)
-    for line in sys.stdin:
-        word, _, rest = line.strip().partition(" ")
-        if word == "compile":
-            print(f"compile {seconds_to_compile(program):.9f}", flush=True)
-            continue
-        compiled = compiled or jax.jit(function).lower(*arguments).compile()
-        if word == "run":
-            print("run {:.9f} cpu={:.9f}".format(*best_of(compiled, arguments, int(rest))), flush=True)
-        elif word == "check":
-            print(f"differs {largest_difference(rest, compiled(*arguments)):.3g}", flush=True)
+    compiled = functools.cache(lambda: jax.jit(function).lower(*arguments).compile())
+    peer_serve.serve(jax.__version__, lambda: seconds_to_compile(program), lambda: runnable(compiled(), arguments),
+                     check=lambda prefix: f"differs {largest_difference(prefix, compiled()(*arguments)):.3g}")
 
 
 if __name__ == "__main__":

@@ -4,11 +4,13 @@
 
 Arguments are FOLDER/in0000.npy, … as peer_jax.py leaves them.
 """
+import functools
 import pathlib
 import sys
-import time
 
 import numpy
+
+import peer_serve
 
 
 def top(x, count):
@@ -41,34 +43,14 @@ FUNCTIONS = {
 }
 
 
-def best_of(function, arguments, runs):
-    """Seconds by the clock, and that the processor worked on all threads together."""
-    times = []
-    for _ in range(runs):
-        start, worked = time.perf_counter(), time.process_time()
-        function(*arguments)
-        times.append((time.perf_counter() - start, time.process_time() - worked))
-    return tuple(map(min, zip(*times)))
-
-
 def main():
     function = FUNCTIONS.get(sys.argv[1])
     if not function:
-        print("none", flush=True)
+        peer_serve.refuse()
         return
     arguments = [numpy.load(path) for path in sorted(pathlib.Path(sys.argv[2]).glob("in*.npy"))]
-    print("ready", numpy.__version__, flush=True)
-    for line in sys.stdin:
-        word, _, rest = line.strip().partition(" ")
-        if word == "compile":
-            print("compile 0", flush=True)
-        elif word == "run":
-            print("run {:.9f} cpu={:.9f}".format(*best_of(function, arguments, int(rest))), flush=True)
-        elif word == "write":
-            results = function(*arguments)
-            for number, result in enumerate(results if isinstance(results, tuple) else (results,)):
-                numpy.save(f"{rest}{number:04}.npy", result)
-            print("written", flush=True)
+    run = functools.partial(function, *arguments)
+    peer_serve.serve(numpy.__version__, lambda: 0, lambda: run, write=lambda prefix: peer_serve.write(prefix, run()))
 
 
 if __name__ == "__main__":

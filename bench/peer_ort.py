@@ -7,6 +7,7 @@ Arguments are those of tile_workloads.py and peer_workloads.py; the weights amon
 they can be brought into a form that suits the machine when the session is made. Images come with features first, as ONNX
 has them; what is written has them last. `write PREFIX` writes the results as PREFIX0000.npy, ….
 """
+import functools
 import sys
 import time
 
@@ -14,6 +15,7 @@ import numpy
 import onnx
 import onnxruntime
 
+import peer_serve
 import peer_workloads
 import tile_workloads
 import workloads
@@ -307,14 +309,27 @@ BUILDERS = {
 }
 
 
-def best_of(session, feeds, runs):
-    """Seconds by the clock, and that the processor worked on all threads together."""
-    times = []
-    for _ in range(runs):
-        start, worked = time.perf_counter(), time.process_time()
-        session.run(None, feeds)
-        times.append((time.perf_counter() - start, time.process_time() - worked))
-    return tuple(map(min, zip(*times)))
+class Program:
+    """A graph and its session, which each compilation makes anew."""
+
+    def __init__(self, build, arguments, threads):
+        self.build, self.arguments, self.threads = build, arguments, threads
+        self.graph = self.session = None
+
+    def compile(self):
+        """The seconds that ONNX Runtime takes."""
+        self.graph = Graph()
+        result = self.build(self.graph, *self.arguments)
+        start = time.perf_counter()
+        self.session = self.graph.session(result, self.threads)
+        return time.perf_counter() - start
+
+    def runnable(self):
+        return functools.partial(self.session.run, None, self.graph.feeds)
+
+    def write(self, prefix):
+        turned = self.graph.turned
+        return peer_serve.write(prefix, [value.transpose(turned) if turned else value for value in self.runnable()()])
 
 
 def main():
@@ -322,25 +337,10 @@ def main():
     among = next(table for table in (tile_workloads.WORKLOADS, peer_workloads.WORKLOADS) if name in table)
     build = PEER_BUILDERS.get(name) or BUILDERS.get(among[name].function)
     if not build:
-        print("none", flush=True)
+        peer_serve.refuse()
         return
-    arguments = workloads.arguments_of(name, among)
-    session = None
-    print("ready", onnxruntime.__version__, flush=True)
-    for line in sys.stdin:
-        word, _, rest = line.strip().partition(" ")
-        if word == "compile":
-            graph = Graph()
-            result = build(graph, *arguments)
-            start = time.perf_counter()
-            session = graph.session(result, threads)
-            print(f"compile {time.perf_counter() - start:.9f}", flush=True)
-        elif word == "run":
-            print("run {:.9f} cpu={:.9f}".format(*best_of(session, graph.feeds, int(rest))), flush=True)
-        elif word == "write":
-            for number, value in enumerate(session.run(None, graph.feeds)):
-                numpy.save(f"{rest}{number:04}.npy", value.transpose(graph.turned) if graph.turned else value)
-            print("written", flush=True)
+    program = Program(build, workloads.arguments_of(name, among), threads)
+    peer_serve.serve(onnxruntime.__version__, program.compile, program.runnable, write=program.write)
 
 
 if __name__ == "__main__":

@@ -46,11 +46,9 @@ def busy(count, cpus):
 
 
 def names_of(python):
-    listed = subprocess.run([python, run.ROOT / "bench" / "peer_jax.py", "--list-peers"], capture_output=True, text=True,
-                            env={**os.environ, **run.PEER_ENVIRONMENT}, check=True).stdout
-    for name, kind, *_ in (line.split() for line in listed.splitlines()):
+    for name, is_model, _ in run.listed(python, "--list-peers"):
         yield name
-        if kind == "model":
+        if is_model:
             yield f"{name}:frozen"
 
 

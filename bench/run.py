@@ -187,13 +187,16 @@ def lines_of(kernel, contenders, copy):
     return lines
 
 
+def listed(python, table):
+    """(name, whether it is a model, Heddle's flags) of each workload that peer_jax.py has under that flag."""
+    lines = subprocess.run([python, ROOT / "bench" / "peer_jax.py", table], capture_output=True, text=True,
+                           env={**os.environ, **PEER_ENVIRONMENT}, check=True).stdout.splitlines()
+    return [(name, kind == "model", flags) for name, kind, *flags in (line.split() for line in lines)]
+
+
 def workload_list(python):
-    """(name, whether it is a model, Heddle's flags) of what can be measured."""
-    if not python:
-        return [(name, False, []) for name in KERNELS]
-    listed = subprocess.run([python, ROOT / "bench" / "peer_jax.py", "--list"], capture_output=True, text=True,
-                            env={**os.environ, **PEER_ENVIRONMENT}, check=True).stdout
-    return [(name, kind == "model", flags) for name, kind, *flags in (line.split() for line in listed.splitlines())]
+    """What can be measured, as `listed` gives it."""
+    return listed(python, "--list") if python else [(name, False, []) for name in KERNELS]
 
 
 def measure_all(python, cpus, arguments):

@@ -126,13 +126,10 @@ def all_cases(python):
     cases += [product("f32", *sizes, "NT") for sizes in (*ODD[-2:], *UNEVEN)]
     cases += [convolution(*sizes, kind, is_planar, is_constant) for kind in ("f32", "bf16")
               for is_planar in (False, True) for is_constant in (False, True) for sizes in CONVOLUTIONS]
-    if python:
-        listed = subprocess.run([python, ROOT / "bench" / "peer_jax.py", "--list-tiles"], capture_output=True, text=True,
-                                env={**os.environ, **run.PEER_ENVIRONMENT}, check=True).stdout
-        for name, kind in (line.split() for line in listed.splitlines()):
-            cases.append(Case("models" if kind == "model" else name.split("_")[0], name))
-            if kind == "model":
-                cases.append(Case("frozen models", f"{name}:frozen"))
+    for name, is_model, _ in run.listed(python, "--list-tiles") if python else ():
+        cases.append(Case("models" if is_model else name.split("_")[0], name))
+        if is_model:
+            cases.append(Case("frozen models", f"{name}:frozen"))
     return cases
 
 
