@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "api/program_shape.h"
 #include "hlo/device_counts.h"
 #include "import/import.h"
 #include "prog/program_sizes.h"
@@ -11,10 +12,7 @@
 
 static const shape *const *shapes_of(arena *a, const program *p) {
   const shape **shapes = arena_array(a, const shape *, p->parameter_count);
-  for (int k = 0; k < p->parameter_count; k++) {
-    const program_shape *s = &p->parameters[k].shape;
-    shapes[k] = shape_array(a, s->type, s->rank, s->dims);
-  }
+  for (int k = 0; k < p->parameter_count; k++) shapes[k] = program_shape_of_literal(a, &p->parameters[k].shape);
   return shapes;
 }
 
