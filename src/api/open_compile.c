@@ -504,9 +504,11 @@ enum { MULTIPLES = sizeof multiples / sizeof *multiples };
 
 // The symbols that a number depends on.
 static void note_symbols(const program_sizes *s, const int64_t *terms, bool *out) {
-  for (int t = 1; t < program_sizes_term_count(s); t++)
-    for (int k = 0, digits = t; terms[t] != 0 && k < s->symbol_count; k++, digits /= s->degree + 1)
-      if (digits % (s->degree + 1) > 0) out[k] = true;
+  int exponents[PROGRAM_MOST_SYMBOLS];
+  for (int t = 1; t < program_sizes_term_count(s); t++) {
+    program_sizes_exponents(s, t, exponents);
+    for (int k = 0; terms[t] != 0 && k < s->symbol_count; k++) out[k] |= exponents[k] > 0;
+  }
 }
 
 // Those that dims behind the first one depend on. `number` counts the program's numbers, `next` the open ones.
@@ -729,13 +731,13 @@ heddle_status open_compile(arena *a, const char *file, str source, const import_
     first = s;
     s = status_ok();
   }
-  if (status_is_ok(s) && o.symbols.samples.level < OPEN_SAMPLES_LEVELS) {
+  if (o.symbols.samples.level < OPEN_SAMPLES_LEVELS) {
     heddle_status_free(first);
     s = compile_multiples(&o, out);
     if (!status_is_ok(s)) compiled_release(out);
     return s;
   }
-  const bool is_none = o.symbols.samples.level == OPEN_SAMPLES_LEVELS && !status_is_ok(first);
-  heddle_status_free(is_none ? s : first);
-  return is_none ? first : s;
+  if (status_is_ok(first)) return s;
+  heddle_status_free(s);
+  return first;
 }

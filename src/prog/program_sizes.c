@@ -148,8 +148,7 @@ int program_sizes_term_count(const program_sizes *s) {
   return count;
 }
 
-// The exponents in the term, by symbol.
-static void exponents_of(const program_sizes *s, int term, int *exponents) {
+void program_sizes_exponents(const program_sizes *s, int term, int *exponents) {
   for (int k = 0; k < s->symbol_count; k++) {
     exponents[k] = term % (s->degree + 1);
     term /= s->degree + 1;
@@ -163,7 +162,7 @@ int64_t program_sizes_value(const program_sizes *s, const int64_t *terms, const 
     int exponents[PROGRAM_MOST_SYMBOLS];
     uint64_t product = (uint64_t)terms[term];
     if (product == 0) continue;
-    exponents_of(s, term, exponents);
+    program_sizes_exponents(s, term, exponents);
     for (int k = 0; k < s->symbol_count; k++)
       for (int e = 0; e < exponents[k]; e++) product *= (uint64_t)symbols[k];
     sum += product;
@@ -200,7 +199,7 @@ static int only_symbol(const program_sizes *s, const program_open_number *n, int
   for (int t = 1; t < program_sizes_term_count(s); t++) {
     if (n->terms[t] == 0) continue;
     int exponents[PROGRAM_MOST_SYMBOLS], sum = 0;
-    exponents_of(s, t, exponents);
+    program_sizes_exponents(s, t, exponents);
     for (int k = 0; k < s->symbol_count; k++) sum += exponents[k];
     if (found >= 0 || sum != 1) return -1;
     for (int k = 0; k < s->symbol_count; k++)
@@ -372,7 +371,7 @@ void program_sizes_print(text *out, const program_sizes *s, const int64_t *terms
     if (factor < 0) factor = (int64_t)(0 - (uint64_t)factor);
     const bool shows_factor = factor != 1 || term == 0;
     if (shows_factor) text_printf(out, "%" PRId64, factor);
-    exponents_of(s, term, exponents);
+    program_sizes_exponents(s, term, exponents);
     bool is_first = !shows_factor;
     for (int k = 0; k < s->symbol_count; k++) {
       for (int e = 0; e < exponents[k]; e++) {

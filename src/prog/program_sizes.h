@@ -33,6 +33,9 @@ program *program_sizes_show(arena *a, const program *p);
 // How many terms a polynomial has.
 int program_sizes_term_count(const program_sizes *s);
 
+// The exponents in a polynomial's term, by symbol.
+void program_sizes_exponents(const program_sizes *s, int term, int *exponents);
+
 // What a polynomial is at these values of the symbols. One that is too large for 64 bits wraps around.
 int64_t program_sizes_value(const program_sizes *s, const int64_t *terms, const int64_t *symbols);
 
