@@ -419,13 +419,12 @@ static int64_t tiles_of(const kernel_plan *k) {
   return k->launch.tiles;
 }
 
-static program_kernel kernel_of(const program_builder *b, int number, int image) {
+static program_kernel kernel_of(const program_builder *b, int number) {
   const kernel_plan *k = b->kernels->plans[number];
   const launch_plan *launch = &k->launch;
   const double operations = launch->tiles > 0 ? k->work / (double)launch->tiles : 0;
   const bool has_grid = b->source->target.has_grid && number < b->kernels->comparators;
   return (program_kernel){.entry = copy_text(b->arena, k->name),
-                          .image = image,
                           .buffer_count = k->slice_count + (b->kernels->tables && b->kernels->tables[number].count > 0),
                           .tiles = tiles_of(k),
                           .pieces = k->rest ? launch->pieces : 0,
@@ -463,12 +462,13 @@ static void build_kernels(program_builder *b, int image_count, const kernel_imag
   const int count = b->kernels->count;
   program_images images = {0};
   program_kernel *kernels = arena_array(b->arena, program_kernel, count);
+  for (int i = 0; i < count; i++) kernels[i] = kernel_of(b, i);
   for (int i = 0; i < image_count; i++) {
     const int first = images.size, forms = add_image(b->arena, formats[from[i].format], &from[i], &images);
-    if (image_count == count) kernels[i] = kernel_of(b, i, first);
-    if (image_count == count) kernels[i].forms = forms;
+    if (image_count != count) continue;
+    kernels[i].image = first;
+    kernels[i].forms = forms;
   }
-  for (int i = 0; i < count && image_count != count; i++) kernels[i] = kernel_of(b, i, 0);
   b->out->image_count = images.size;
   b->out->images = images.data;
   b->out->kernel_count = count;
