@@ -281,19 +281,15 @@ static const pass *first_pass(region_stage at, const pass *const *passes) {
 // Distribution says on what grid; the function that says it becomes another one behind that.
 static heddle_status lower_to_grid(lower_session *session, MlirOperation module, const lower_options *options,
                                    const pass *const *passes, region *r) {
-  const pass *first[32] = {NULL};
-  int count = 0;
-  while (passes[count] != &tile_deal) {
-    first[count] = passes[count];
-    count++;
-  }
-  first[count] = passes[count];
-  TRY(lower_run_in(session, first, module, options, NULL));
+  pass_control dealt = PASS_CONTROL_DEFAULT;
+  dealt.until = tile_deal.name;
+  TRY(lower_run_in(session, passes, module, options, &dealt));
   const MlirAttribute launch = ir_get(r->function, "xla.launch");
   if (mlirAttributeIsNull(launch)) return status_error(HEDDLE_INTERNAL, "the region was not dealt out");
   r->threads = mlirDenseI64ArrayGetElement(launch, 0);
   r->blocks = mlirDenseI64ArrayGetElement(launch, 1);
-  return lower_run_in(session, passes + count + 1, module, options, NULL);
+  while (*passes != &tile_deal) passes++;
+  return lower_run_in(session, passes + 1, module, options, NULL);
 }
 
 static heddle_status compile(arena *a, lower_session *session, MlirOperation module, region *r, kernel_image *out) {

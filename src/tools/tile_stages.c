@@ -19,7 +19,7 @@ static const struct {
     {"distributed", &tile_deal},      // on grids
 };
 
-enum { STAGE_COUNT = sizeof stages / sizeof *stages, MOST_PASSES = 64 };
+enum { STAGE_COUNT = sizeof stages / sizeof *stages };
 
 static int find(const char *stage) {
   int k = 0;
@@ -31,13 +31,9 @@ bool tile_stages_has(const char *stage) { return find(stage) < STAGE_COUNT; }
 
 static heddle_status run_until(lower_session *session, const pass *last, MlirModule module,
                                const lower_options *options) {
-  const pass *passes[MOST_PASSES + 1] = {NULL};
-  const pass *const *all = tile_pipeline(&options->target);
-  for (int k = 0; all[k] && k < MOST_PASSES; k++) {
-    passes[k] = all[k];
-    if (all[k] == last) break;
-  }
-  return lower_run_in(session, passes, mlirModuleGetOperation(module), options, NULL);
+  pass_control control = PASS_CONTROL_DEFAULT;
+  control.until = last->name;
+  return lower_run_in(session, tile_pipeline(&options->target), mlirModuleGetOperation(module), options, &control);
 }
 
 static heddle_status print_kernel(lower_session *session, arena *a, const kernel_plan *k, const pass *last,
