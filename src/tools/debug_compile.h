@@ -14,6 +14,10 @@ typedef struct debug_compile {
   compile_log log;       // all of them printed, with --v=5
 } debug_compile;
 
+// Of tools that compile with debug_compile_open.
+#define VERBOSE_FLAG(value) \
+  {"v", FLAG_SIZE, &(value), "LEVEL", "log level; 5: print every stage, the IR after each pass included"}
+
 // The HLO passes of the pipeline whose use is `up_to` or above it in the list, of these only what the options leave
 // (`d` may be null). Options that change nothing are named on standard error.
 void debug_compile_passes(arena *a, const debug_options *d, pass_use up_to, compile_options *o);

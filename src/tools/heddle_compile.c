@@ -531,7 +531,7 @@ int command_compile(int argc, char **argv) {
       {"time", FLAG_BOOL, &f.time, NULL, "print the time of every stage and pass on standard error"},
       PASS_FLAGS(f.driver),
       DEBUG_OPTIONS_FILE(f.debug),
-      {"v", FLAG_SIZE, &f.v, "LEVEL", "log level; 5: print every stage, the IR after each pass included"},
+      VERBOSE_FLAG(f.v),
       {0},
   };
   const command_line line = {"heddle compile MODULE [flags]",

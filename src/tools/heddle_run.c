@@ -676,8 +676,7 @@ static run_flags run_flags_default(void) {
       MEMORY_FLAG((f).limit_text),                                                                                     \
       {"cpu", FLAG_TEXT, &(f).cpu, CPU_FLAG_ARGUMENT, "the instruction set that code and libraries keep to (native)"}, \
       {"threads", FLAG_THREADS, &(f).threads, "N", "threads to run on (all cores)"}, STREAMS_FLAG((f).streams),        \
-      DEVICE_FLAG((f).device), DEBUG_OPTIONS_FILE((f).debug),                                                          \
-      {"v", FLAG_SIZE, &(f).v, "LEVEL", "log level; 5: print every stage, the IR after each pass included"}
+      DEVICE_FLAG((f).device), DEBUG_OPTIONS_FILE((f).debug), VERBOSE_FLAG((f).v)
 
 #define MEASURED_PLATFORM_FLAG(f) {"platform", FLAG_TEXT, &(f).platform, "cpu|vulkan", "where to run (cpu)"}
 

@@ -325,7 +325,7 @@ int main(int argc, char **argv) {
       {"threads", FLAG_THREADS, &f.threads, "N", "threads to run on (all cores)"},
       CODEGEN_FLAG(f.codegen_name),
       DEBUG_OPTIONS_FILE(f.debug),
-      {"v", FLAG_SIZE, &f.v, "LEVEL", "log level; 5: print every stage, the IR after each pass included"},
+      VERBOSE_FLAG(f.v),
       {0},
   };
   const command_line line = {
