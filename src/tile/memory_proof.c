@@ -9,6 +9,18 @@
 // Of a workgroup, on the stack of whoever runs it; of one vector, which registers and a few places on the stack hold.
 enum { LOCAL_BYTES_MAX = 1 << 19, VECTOR_BYTES_MAX = 1 << 16, MOST_DIMS = 64 };
 
+// What a region's buffers come to so far. One loop over workgroups after the other uses the same memory.
+typedef struct need {
+  int64_t outside, largest;  // of loops over workgroups, and in the one that needs most
+  int64_t current;           // in the one whose operations are looked at
+} need;
+
+typedef struct proof {
+  arena *arena;
+  ir_operations globals, bindings;  // of the module
+  need need;
+} proof;
+
 // --- sizes
 
 static int64_t product_of_dims(MlirType t, int64_t size) {
@@ -146,16 +158,14 @@ static const char *objection_to_view(MlirOperation op) {
 }
 
 // A variable keeps what is written to it; a constant is part of the code.
-static bool is_constant(arena *a, MlirOperation get) {
-  MlirOperation module = get;
-  while (!ir_is(module, "builtin.module")) module = mlirOperationGetParentOperation(module);
+static bool is_constant(const proof *p, MlirOperation get) {
   const MlirStringRef name = mlirFlatSymbolRefAttrGetValue(ir_get(get, "name"));
-  const ir_operations globals = ir_collect(a, module, "memref.global");
   bool is = false;
-  for (int k = 0; k < globals.size; k++) {
-    const bool is_it = str_equal(ir_symbol(globals.data[k]), (str){name.data, name.length});
-    MlirAttribute value = ir_get(globals.data[k], "initial_value");
-    is |= is_it && !mlirAttributeIsNull(ir_get(globals.data[k], "constant")) && !mlirAttributeIsNull(value) &&
+  for (int k = 0; k < p->globals.size; k++) {
+    const MlirOperation global = p->globals.data[k];
+    const bool is_it = str_equal(ir_symbol(global), (str){name.data, name.length});
+    MlirAttribute value = ir_get(global, "initial_value");
+    is |= is_it && !mlirAttributeIsNull(ir_get(global, "constant")) && !mlirAttributeIsNull(value) &&
           mlirAttributeIsADenseElements(value);
   }
   return is;
@@ -163,44 +173,41 @@ static bool is_constant(arena *a, MlirOperation get) {
 
 // --- what is written
 
-static bool may_write_binding(arena *a, MlirOperation placeholder) {
+static bool may_write_binding(const proof *p, MlirOperation placeholder) {
   const MlirStringRef leaf = mlirSymbolRefAttrGetLeafReference(ir_get(placeholder, "binding"));
-  MlirOperation module = placeholder;
-  while (!ir_is(module, "builtin.module")) module = mlirOperationGetParentOperation(module);
-  const ir_operations bindings = ir_collect(a, module, "hal.interface.binding");
   bool may = true;  // of an interface that is not there
-  for (int k = 0; k < bindings.size; k++)
-    if (str_equal(ir_symbol(bindings.data[k]), (str){leaf.data, leaf.length})) {
-      const MlirStringRef access = mlirStringAttrGetValue(ir_get(bindings.data[k], "access"));
+  for (int k = 0; k < p->bindings.size; k++)
+    if (str_equal(ir_symbol(p->bindings.data[k]), (str){leaf.data, leaf.length})) {
+      const MlirStringRef access = mlirStringAttrGetValue(ir_get(p->bindings.data[k], "access"));
       may = !str_is((str){access.data, access.length}, "Read");
     }
   return may;
 }
 
-static const char *objection_to_memory(arena *a, MlirValue memory);
+static const char *objection_to_memory(const proof *p, MlirValue memory);
 
-static const char *objection_to_yields(arena *a, MlirOperation branch, int result) {
+static const char *objection_to_yields(const proof *p, MlirOperation branch, int result) {
   const char *why = NULL;
   for (int k = 0; k < mlirOperationGetNumRegions(branch) && !why; k++)
-    why = objection_to_memory(a, ir_operand(ir_terminator(ir_body(branch, k)), result));
+    why = objection_to_memory(p, ir_operand(ir_terminator(ir_body(branch, k)), result));
   return why;
 }
 
 // Why this memory may not be written to, null if it may.
-static const char *objection_to_memory(arena *a, MlirValue memory) {
+static const char *objection_to_memory(const proof *p, MlirValue memory) {
   const MlirValue base = base_of(memory);
   const MlirOperation op = ir_defining_op(base);
   const char *why = NULL;
   if (ir_is_null(op) || is_loop(op)) return NULL;  // what loops carry was written, or not, where it comes from
-  if (ir_is(op, WORKGROUPS_PLACEHOLDER) && !may_write_binding(a, op))
+  if (ir_is(op, WORKGROUPS_PLACEHOLDER) && !may_write_binding(p, op))
     why = "a dispatch region writes to a binding whose access is \"Read\"";
   if (ir_is(op, "memref.get_global")) why = "a dispatch region writes to a constant";
-  if (is_one_of(op, arrays)) why = objection_to_memory(a, ir_operand(op, 0));
+  if (is_one_of(op, arrays)) why = objection_to_memory(p, ir_operand(op, 0));
   if (ir_is(op, "arith.select")) {
-    why = objection_to_memory(a, ir_operand(op, 1));
-    if (!why) why = objection_to_memory(a, ir_operand(op, 2));
+    why = objection_to_memory(p, ir_operand(op, 1));
+    if (!why) why = objection_to_memory(p, ir_operand(op, 2));
   }
-  if (ir_is(op, "scf.if")) why = objection_to_yields(a, op, (int)mlirOpResultGetResultNumber(base));
+  if (ir_is(op, "scf.if")) why = objection_to_yields(p, op, (int)mlirOpResultGetResultNumber(base));
   return why;
 }
 
@@ -219,21 +226,15 @@ static bool only_reads(MlirOperation op, int operand) {
   return is_one_of(op, readers) || is_one_of(op, views) || (ir_is(op, "memref.copy") && operand == 0);
 }
 
-static const char *objection_to_writes(arena *a, MlirOperation op) {
+static const char *objection_to_writes(const proof *p, MlirOperation op) {
   const char *why = NULL;
   for (int k = 0; k < mlirOperationGetNumOperands(op) && !why; k++)
     if (is_memory(mlirValueGetType(ir_operand(op, k))) && !only_reads(op, k))
-      why = objection_to_memory(a, ir_operand(op, k));
+      why = objection_to_memory(p, ir_operand(op, k));
   return why;
 }
 
 // --- the proof
-
-// What a region's buffers come to so far. One loop over workgroups after the other uses the same memory.
-typedef struct need {
-  int64_t outside, largest;  // of loops over workgroups, and in the one that needs most
-  int64_t current;           // in the one whose operations are looked at
-} need;
 
 static const char *objection_to_buffer(MlirOperation op, need *n) {
   const int64_t own = memory_proof_bytes(ir_result_type(op, 0));
@@ -254,7 +255,7 @@ static const char *objection_to_loop(arena *a, MlirOperation loop) {
 }
 
 // Why the region may not have the operation, null if it may.
-static const char *objection(arena *a, MlirOperation op, need *n) {
+static const char *objection(proof *p, MlirOperation op) {
   static const char *const others[] = {"arith.select", "scf.if", NULL};
   static const char *const calls[] = {"func.call",       "func.call_indirect", "llvm.call",
                                       "llvm.inline_asm", "xla_gpu.pure_call",  NULL};
@@ -262,18 +263,22 @@ static const char *objection(arena *a, MlirOperation op, need *n) {
   if (makes(op, is_address)) return "a dispatch region names memory by an address, of which nothing is known";
   if (makes(op, is_tensor)) return "a dispatch region on buffers has a tensor, which is nowhere in memory";
   if (makes(op, is_no_register)) return "a dispatch region has a vector that is too large for registers";
-  const char *why = objection_to_writes(a, op);
+  const char *why = objection_to_writes(p, op);
   if (why || !makes(op, is_memory) || ir_is(op, WORKGROUPS_PLACEHOLDER) || is_one_of(op, others)) return why;
   if (is_one_of(op, views) || is_one_of(op, arrays)) return objection_to_view(op);
-  if (is_buffer(op)) return objection_to_buffer(op, n);
-  if (is_loop(op)) return objection_to_loop(a, op);
-  if (ir_is(op, "memref.get_global") && is_constant(a, op)) return NULL;
+  if (is_buffer(op)) return objection_to_buffer(op, &p->need);
+  if (is_loop(op)) return objection_to_loop(p->arena, op);
+  if (ir_is(op, "memref.get_global") && is_constant(p, op)) return NULL;
   return "a dispatch region uses memory that is neither a binding's nor a workgroup's";
 }
 
 heddle_status memory_proof_make(arena *a, MlirOperation function, int64_t *bytes) {
   const ir_operations all = ir_collect(a, function, NULL);
-  need n = {0};
+  MlirOperation module = function;
+  while (!ir_is(module, "builtin.module")) module = mlirOperationGetParentOperation(module);
+  proof p = {.arena = a,
+             .globals = ir_collect(a, module, "memref.global"),
+             .bindings = ir_collect(a, module, "hal.interface.binding")};
   *bytes = 0;
   const MlirBlock body = ir_body(function, 0);
   if (!mlirBlockIsNull(body) && !mlirBlockIsNull(mlirBlockGetNextInRegion(body)))
@@ -282,9 +287,9 @@ heddle_status memory_proof_make(arena *a, MlirOperation function, int64_t *bytes
   for (int k = 0; k < all.size; k++) {
     if (mlirOperationEqual(all.data[k], function)) continue;
     // A loop comes behind all that is in it.
-    if (mlirOperationEqual(memory_proof_workgroups(all.data[k]), all.data[k])) n.current = 0;
-    const char *why = objection(a, all.data[k], &n);
-    *bytes = n.outside + n.largest;
+    if (mlirOperationEqual(memory_proof_workgroups(all.data[k]), all.data[k])) p.need.current = 0;
+    const char *why = objection(&p, all.data[k]);
+    *bytes = p.need.outside + p.need.largest;
     if (why) return ir_refuse(all.data[k], HEDDLE_UNIMPLEMENTED, "%s", why);
   }
   return status_ok();
