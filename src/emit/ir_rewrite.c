@@ -24,6 +24,11 @@ MlirOperation ir_defining_op(MlirValue v) {
   return mlirValueIsAOpResult(v) ? mlirOpResultGetOwner(v) : (MlirOperation){0};
 }
 
+bool ir_has_one_use(MlirValue v) {
+  const MlirOpOperand use = mlirValueGetFirstUse(v);
+  return !mlirOpOperandIsNull(use) && mlirOpOperandIsNull(mlirOpOperandGetNextUse(use));
+}
+
 MlirAttribute ir_get(MlirOperation op, const char *attribute) {
   return mlirOperationGetAttributeByName(op, ref(attribute));
 }

@@ -23,11 +23,6 @@
 
 static bool is_op(MlirOperation op, const char *name) { return !ir_is_null(op) && ir_is(op, name); }
 
-static bool has_one_use(MlirValue v) {
-  MlirOpOperand use = mlirValueGetFirstUse(v);
-  return !mlirOpOperandIsNull(use) && mlirOpOperandIsNull(mlirOpOperandGetNextUse(use));
-}
-
 static int64_t element_of(MlirAttribute list, intptr_t k) { return mlirDenseI64ArrayGetElement(list, k); }
 
 static bool are_all(MlirAttribute list, int64_t value) {
@@ -126,7 +121,7 @@ static bool read_order(MlirType moved, MlirType whole, const int64_t *loops, pan
 static MlirValue before_slice(MlirValue v) {
   MlirOperation slice = ir_defining_op(v);
   if (!is_op(slice, SLICE)) return v;
-  const bool begins = mlirOperationGetNumOperands(slice) == 1 && has_one_use(v) &&
+  const bool begins = mlirOperationGetNumOperands(slice) == 1 && ir_has_one_use(v) &&
                       are_all(ir_get(slice, "static_offsets"), 0) && are_all(ir_get(slice, "static_strides"), 1);
   return begins ? ir_operand(slice, 0) : (MlirValue){NULL};
 }
@@ -135,12 +130,12 @@ static bool find(MlirValue side, const target_description *target, panels *out) 
   MlirValue whole = before_slice(side);
   MlirOperation collapse = mlirValueIsNull(whole) ? (MlirOperation){NULL} : ir_defining_op(whole);
   int64_t loops[TILING_MAX_LOOPS] = {0};
-  if (!is_op(collapse, "tensor.collapse_shape") || !has_one_use(whole)) return false;
+  if (!is_op(collapse, "tensor.collapse_shape") || !ir_has_one_use(whole)) return false;
   MlirValue moved = ir_operand(collapse, 0);
   MlirOperation moves = ir_defining_op(moved);
   MlirType type = mlirValueGetType(side), large = mlirValueGetType(whole);
   out->rank = (int)mlirShapedTypeGetRank(large);
-  if (out->rank + 1 > TILING_MAX_LOOPS || !read_transpose(moves, out->rank + 1, loops) || !has_one_use(moved))
+  if (out->rank + 1 > TILING_MAX_LOOPS || !read_transpose(moves, out->rank + 1, loops) || !ir_has_one_use(moved))
     return false;
   out->load = ir_defining_op(ir_operand(moves, 0));
   if (!is_op(out->load, LOAD) || !read_order(mlirValueGetType(moved), large, loops, out)) return false;

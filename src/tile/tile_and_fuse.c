@@ -264,13 +264,11 @@ static bool stands_alone(MlirOperation op) {
 // over workgroups, of memory that each tile has for itself.
 static bool is_only_stored(MlirOperation root) {
   MlirValue value = ir_result(root, 0);
-  MlirOpOperand use = mlirValueGetFirstUse(value);
-  while (!mlirOpOperandIsNull(use) && mlirOpOperandIsNull(mlirOpOperandGetNextUse(use))) {
-    const MlirOperation user = mlirOpOperandGetOwner(use);
+  while (ir_has_one_use(value)) {
+    const MlirOperation user = mlirOpOperandGetOwner(mlirValueGetFirstUse(value));
     if (ir_is(user, "hal.interface.store.tensor")) return mlirOperationGetNumResults(root) == 1;
     if (!ir_is(user, "tensor.expand_shape") && !ir_is(user, "tensor.collapse_shape")) return false;
     value = ir_result(user, 0);
-    use = mlirValueGetFirstUse(value);
   }
   return false;
 }

@@ -69,11 +69,6 @@ static int origin_of(MlirOperation op, int result) {
   return tiling_is_structured(op) ? tiling_output(op, result) : -1;
 }
 
-static bool has_one_use(MlirValue v) {
-  MlirOpOperand use = mlirValueGetFirstUse(v);
-  return !mlirOpOperandIsNull(use) && mlirOpOperandIsNull(mlirOpOperandGetNextUse(use));
-}
-
 // What is put into a tensor grows there, too: the empty tensor that it comes from becomes that part.
 static void grow_part(arena *a, MlirOperation insert) {
   static const char *const kept[] = {"static_offsets", "static_sizes", "static_strides"};
@@ -81,7 +76,7 @@ static void grow_part(arena *a, MlirOperation insert) {
   if (mlirOperationGetNumOperands(insert) != 2) return;
   for (MlirOperation op = ir_defining_op(v); !ir_is_null(op); op = ir_defining_op(v)) {
     const int origin = origin_of(op, (int)mlirOpResultGetResultNumber(v));
-    if (origin < 0 || !has_one_use(v)) return;
+    if (origin < 0 || !ir_has_one_use(v)) return;
     v = ir_operand(op, origin);
     MlirOperation before = ir_defining_op(v);
     if (ir_is_null(before)) return;
@@ -110,7 +105,7 @@ static void grow_in(arena *a, MlirValue v, MlirValue place) {
     if (begins) mlirOperationSetOperand(op, origin, place);
     if (ir_is(op, "tensor.insert_slice")) grow_part(a, op);
     if (begins) return;
-    if (ir_is(before, "linalg.fill") && !has_one_use(v)) {
+    if (ir_is(before, "linalg.fill") && !ir_has_one_use(v)) {
       MlirOperation own = mlirOperationClone(before);
       mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(op), op, own);
       v = ir_result(own, 0);
