@@ -266,13 +266,6 @@ static void sort_operations(arena *a, MlirOperation function, ir_operations *loo
   if (!has_single) single->size = 0;
 }
 
-// 0 where there are none along a dim.
-static int64_t threads_of(const int64_t local[3]) {
-  int64_t count = 1;
-  for (int d = 0; d < 3; d++) count = int64_saturating_mul(count, int64_max(local[d], 0));
-  return count;
-}
-
 // What a region on buffers says of its workgroups counts where the planner has decided nothing.
 static heddle_status read_launch(deal *d, int64_t work) {
   const MlirAttribute launch = ir_get(d->function, LAUNCH);
@@ -280,11 +273,8 @@ static heddle_status read_launch(deal *d, int64_t work) {
   if (mlirAttributeIsNull(launch)) {
     d->threads = d->context->options->target.grid.tile_threads;
     d->blocks = work;
-    if (workgroups_local_size(d->function, local)) d->threads = threads_of(local);
+    if (workgroups_local_size(d->function, local)) TRY(workgroups_count_threads(d->function, local, &d->threads));
     ir_unset(d->function, WORKGROUPS_LOCAL_SIZE);
-    if (d->threads < 1 || d->threads > WORKGROUPS_MOST_THREADS)
-      return ir_refuse(d->function, HEDDLE_INVALID, "found a workgroup of %lld workitems, wanted 1 to %d",
-                       (long long)d->threads, WORKGROUPS_MOST_THREADS);
   } else {
     d->threads = mlirDenseI64ArrayGetElement(launch, 0);
     d->blocks = mlirDenseI64ArrayGetElement(launch, 1) * mlirDenseI64ArrayGetElement(launch, 2);

@@ -3,7 +3,9 @@
 
 #include <mlir-c/BuiltinAttributes.h>
 
+#include "base/int64.h"
 #include "tile/passes.h"
+#include "tile/views.h"
 
 // --- bindings
 
@@ -116,6 +118,15 @@ bool workgroups_local_size(MlirOperation function, int64_t out[3]) {
   return true;
 }
 
+heddle_status workgroups_count_threads(MlirOperation function, const int64_t local[3], int64_t *out) {
+  *out = 1;
+  for (int d = 0; d < 3; d++) *out = int64_saturating_mul(*out, int64_max(local[d], 0));
+  if (*out < 1 || *out > WORKGROUPS_MOST_THREADS)
+    return ir_refuse(function, HEDDLE_INVALID, "found a workgroup of %lld workitems, wanted 1 to %d", (long long)*out,
+                     WORKGROUPS_MOST_THREADS);
+  return status_ok();
+}
+
 void workgroups_positions(ir_builder *b, const workgroups_grid *g, MlirValue number, MlirValue *out) {
   for (int k = g->rank - 1; k >= 0; k--) {
     MlirValue trips = ir_index(b, g->trips[k]);
@@ -147,10 +158,9 @@ static bool is_needed(MlirOperation op, MlirBlock block, const ptr_map *needed) 
 }
 
 static bool computes_nothing(MlirOperation op) {
-  static const char *const names[] = {
-      WORKGROUPS_PLACEHOLDER,  "arith.constant",      "memref.subview", "memref.alloca", "affine.apply",
-      "memref.collapse_shape", "memref.expand_shape", "func.return",    "memref.cast",   "memref.view"};
-  bool any = false;
+  static const char *const names[] = {WORKGROUPS_PLACEHOLDER, "arith.constant", "memref.alloca",
+                                      "affine.apply",         "func.return",    "memref.view"};
+  bool any = views_is_one(op);
   for (size_t k = 0; k < sizeof names / sizeof *names; k++) any |= ir_is(op, names[k]);
   return any;
 }

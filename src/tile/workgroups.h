@@ -37,12 +37,14 @@ typedef struct workgroups_grid {
 
 // Of an scf.forall or scf.parallel; false if it is not known.
 bool workgroups_grid_of(MlirOperation loop, workgroups_grid *out);
-// Workitems of a workgroup that a region says, more than which no device has.
-enum { WORKGROUPS_MOST_THREADS = 1024 };
 // How many workitems in x, y and z the function says that a workgroup has (`local_size` of its attribute
 // WORKGROUPS_LOCAL_SIZE); false if it does not say so.
 #define WORKGROUPS_LOCAL_SIZE "spv.entry_point_abi"
 bool workgroups_local_size(MlirOperation function, int64_t out[3]);
+// How many workitems these are together. HEDDLE_INVALID, with the function's place, for none, and for more than
+// WORKGROUPS_MOST_THREADS, which no device has.
+enum { WORKGROUPS_MOST_THREADS = 1024 };
+heddle_status workgroups_count_threads(MlirOperation function, const int64_t local[3], int64_t *out);
 
 // The loop's variables, from the workgroup's number in row-major order.
 void workgroups_positions(ir_builder *b, const workgroups_grid *g, MlirValue number, MlirValue *out);

@@ -61,6 +61,13 @@ static MlirOperation loop_over(ir_builder *b, int64_t count) {
   return loop;
 }
 
+static void make_sizes(ir_builder *b, workitems *w) {
+  for (int d = 0; d < 3; d++) {
+    w->values[BLOCK_DIM][d] = ir_index(b, w->local[d]);
+    w->values[GRID_DIM][d] = ir_index(b, w->count[d]);
+  }
+}
+
 // Goes on building in the loop, whose variable *at becomes.
 static void enter(ir_builder *b, MlirOperation loop, MlirValue *at) {
   MlirBlock body = ir_body(loop, 0);
@@ -92,10 +99,7 @@ static MlirOperation over_workgroups(ir_builder *b, const workitems *w) {
 }
 
 static void build_loops(ir_builder *b, workitems *w) {
-  for (int d = 0; d < 3; d++) {
-    w->values[BLOCK_DIM][d] = ir_index(b, w->local[d]);
-    w->values[GRID_DIM][d] = ir_index(b, w->count[d]);
-  }
+  make_sizes(b, w);
   MlirOperation groups = over_workgroups(b, w);
   MlirBlock body = ir_body(groups, 0);
   for (int d = 0; d < 3; d++) w->values[BLOCK_ID][d] = mlirBlockGetArgument(body, 2 - d);
@@ -109,6 +113,20 @@ static kind kind_of(MlirOperation op) {
   int k = 0;
   while (k < KIND_COUNT && !ir_is(op, names[k])) k++;
   return (kind)k;
+}
+
+// Whether one of the operations asks who a workitem is.
+static bool asks(const ir_operations *all) {
+  bool any = false;
+  for (int k = 0; k < all->size; k++) any |= kind_of(all->data[k]) < KIND_COUNT;
+  return any;
+}
+
+static void answer(const ir_operations *all, const workitems *w) {
+  for (int k = 0; k < all->size; k++) {
+    const kind asked = kind_of(all->data[k]);
+    if (asked < KIND_COUNT) ir_replace(all->data[k], &w->values[asked][dimension(all->data[k])]);
+  }
 }
 
 // What a workitem does moves into the loops; what it is given stays before them.
@@ -137,10 +155,7 @@ static heddle_status convert_workitems(lower_context *c, MlirOperation function)
                      "found a barrier between workitems, which one thread cannot wait at");
   move_body(c, function, &w);
   const ir_operations all = ir_collect(c->scratch, function, NULL);
-  for (int k = 0; k < all.size; k++) {
-    const kind asked = kind_of(all.data[k]);
-    if (asked < KIND_COUNT) ir_replace(all.data[k], &w.values[asked][dimension(all.data[k])]);
-  }
+  answer(&all, &w);
   ir_unset(function, COUNT);
   return status_ok();
 }
@@ -150,10 +165,8 @@ static heddle_status run(pass_context *context, void *unit) {
   const ir_operations functions = ir_collect(c->scratch, (MlirOperation){unit}, "func.func");
   for (int f = 0; f < functions.size; f++) {
     MlirOperation function = functions.data[f];
-    bool asks = false;
     const ir_operations all = ir_collect(c->scratch, function, NULL);
-    for (int k = 0; k < all.size; k++) asks |= kind_of(all.data[k]) < KIND_COUNT;
-    if (asks) TRY(convert_workitems(c, function));
+    if (asks(&all)) TRY(convert_workitems(c, function));
     const ir_operations barriers = ir_collect(c->scratch, function, "gpu.barrier");
     for (int k = 0; k < barriers.size; k++) ir_erase(barriers.data[k]);
     ir_unset(function, WORKGROUPS_LOCAL_SIZE);
@@ -178,24 +191,13 @@ static heddle_status number_workitems(lower_context *c, MlirOperation function, 
   workitems w = {0};
   TRY(read_sizes(function, &w));
   ir_builder b = ir_builder_before(mlirBlockGetFirstOperation(ir_body(function, 0)), c->scratch);
-  for (int d = 0; d < 3; d++) {
-    w.values[BLOCK_DIM][d] = ir_index(&b, w.local[d]);
-    w.values[GRID_DIM][d] = ir_index(&b, w.count[d]);
-  }
+  make_sizes(&b, &w);
   number_dims(&b, names[THREAD_ID], w.local, w.values[THREAD_ID]);
   number_dims(&b, names[BLOCK_ID], w.count, w.values[BLOCK_ID]);
-  for (int k = 0; k < all->size; k++) {
-    const kind asked = kind_of(all->data[k]);
-    if (asked < KIND_COUNT) ir_replace(all->data[k], &w.values[asked][dimension(all->data[k])]);
-  }
+  answer(all, &w);
   int64_t launch[] = {1, 1, 1};
-  for (int d = 0; d < 3; d++) {
-    launch[0] = int64_saturating_mul(launch[0], w.local[d]);
-    launch[1] = int64_saturating_mul(launch[1], w.count[d]);
-  }
-  if (launch[0] > WORKGROUPS_MOST_THREADS)
-    return ir_refuse(function, HEDDLE_INVALID, "found a workgroup of %lld workitems, wanted 1 to %d",
-                     (long long)launch[0], WORKGROUPS_MOST_THREADS);
+  TRY(workgroups_count_threads(function, w.local, &launch[0]));
+  for (int d = 0; d < 3; d++) launch[1] = int64_saturating_mul(launch[1], w.count[d]);
   ir_set(function, "xla.launch", mlirDenseI64ArrayGet(c->context, 3, launch));
   ir_unset(function, COUNT);
   ir_unset(function, WORKGROUPS_LOCAL_SIZE);
@@ -206,11 +208,9 @@ static heddle_status run_numbering(pass_context *context, void *unit) {
   lower_context *c = lower_context_of(context);
   const ir_operations functions = ir_collect(c->scratch, (MlirOperation){unit}, "func.func");
   for (int f = 0; f < functions.size; f++) {
-    bool asks = false;
     if (!mlirAttributeIsNull(ir_get(functions.data[f], "xla.launch"))) continue;  // it has one number
     const ir_operations all = ir_collect(c->scratch, functions.data[f], NULL);
-    for (int k = 0; k < all.size; k++) asks |= kind_of(all.data[k]) < KIND_COUNT;
-    if (asks) TRY(number_workitems(c, functions.data[f], &all));
+    if (asks(&all)) TRY(number_workitems(c, functions.data[f], &all));
   }
   return status_ok();
 }
