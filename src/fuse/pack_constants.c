@@ -116,11 +116,8 @@ static void copy_run(const literal *from, int64_t first, int64_t stride, int64_t
 
 static heddle_status pack(arena *a, const panels_form *f, const literal *from, literal **out) {
   const shape *right = from->shape;
-  int64_t strides[SHAPE_MAX_RANK], place[SHAPE_MAX_RANK] = {0}, stride = 1;
-  for (int d = f->rank - 1; d >= 0; d--) {
-    strides[d] = stride;
-    stride *= right->dims[d];
-  }
+  int64_t strides[SHAPE_MAX_RANK], place[SHAPE_MAX_RANK] = {0};
+  shape_strides(right, strides);
   TRY(literal_create(a, shape_of(a, f, right), out));
   (*out)->is_elided = from->is_elided;
   const int64_t runs = shape_element_count((*out)->shape) / f->width;
