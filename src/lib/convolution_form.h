@@ -130,6 +130,8 @@ void convolution_images_bring(const convolution_lying *l, const void *data, int6
 // The way back, of `features` features from `feature` on; elements that share bytes are not stored.
 void convolution_images_take(const convolution_lying *l, const float *from, int64_t features, void *data, int64_t at,
                              int64_t feature, int64_t images, int64_t count);
+// NaN stays.
+void convolution_images_relu(int64_t count, float *x);
 
 // --- convolution_onednn.c: computes in f32.
 

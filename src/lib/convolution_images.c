@@ -92,3 +92,7 @@ void convolution_images_take(const convolution_lying *l, const float *from, int6
       work_store(WORK_F32, from + k * features, &a, place_of(l, at + k, feature), row * features);
   }
 }
+
+void convolution_images_relu(int64_t count, float *x) {
+  for (int64_t k = 0; k < count; k++) x[k] = x[k] < 0 ? 0 : x[k];
+}

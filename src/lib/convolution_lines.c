@@ -119,7 +119,7 @@ static void do_row(const execution *x, const window *w, int64_t count, float *to
     x->sum(w, at, many == STEP ? to + at : rest);
     if (many < STEP) memcpy(to + at, rest, (size_t)many * sizeof(float));
   }
-  for (int64_t k = 0; k < count && x->form->has_relu; k++) to[k] = to[k] < 0 ? 0 : to[k];
+  if (x->form->has_relu) convolution_images_relu(count, to);
 }
 
 static void do_part(const execution *x, const convolution_part *part, char *own) {

@@ -276,11 +276,6 @@ static const char *packed_part(execution *x, int64_t number, char *own) {
   return own;
 }
 
-// oneDNN's own takes NaN for zero.
-static void relu(int64_t count, float *x) {
-  for (int64_t k = 0; k < count; k++) x[k] = x[k] < 0 ? 0 : x[k];
-}
-
 // Where the part's input lies in the form that oneDNN wants.
 static const float *input_of(const execution *x, const part_place *at, float *own) {
   const convolution_onednn *o = x->o;
@@ -307,7 +302,8 @@ static void do_part(execution *x, const part_place *at) {
   onednn_arguments_add(&list, DNNL_ARG_DST, &kind->result, sums);
   onednn_arguments_add(&list, DNNL_ARG_SCRATCHPAD, &kind->scratchpad, scratch);
   if (!onednn_arguments_run(&list, &kind->primitive)) atomic_store(&x->has_failed, true);
-  if (f->has_relu) relu(positions * f->output_features, sums);
+  // oneDNN's own takes NaN for zero.
+  if (f->has_relu) convolution_images_relu(positions * f->output_features, sums);
   if (!o->takes) return;
   convolution_images_take(&o->result, sums, f->output_features, x->arrays->result,
                           at->result_at / o->form.output_features, at->feature, f->output_batch,

@@ -121,7 +121,7 @@ static void finish(const execution *x, int64_t count, float *sums, int64_t leadi
   const float *bias = x->arrays->bias;
   for (int64_t o = 0; o < x->form->output_features; o++, sums += leading) {
     for (int64_t k = 0; bias && k < count; k++) sums[k] += bias[o];
-    for (int64_t k = 0; x->form->has_relu && k < count; k++) sums[k] = sums[k] < 0 ? 0 : sums[k];
+    if (x->form->has_relu) convolution_images_relu(count, sums);
   }
 }
 
