@@ -48,7 +48,7 @@ bool convolution_points_plan(const convolution_form *f, const convolution_lying 
 
 static int64_t share_of(const convolution_points *p) {
   enum { LINE = 64 };
-  return int64_ceil_div((p->copied + p->sums) * (int64_t)sizeof(float), LINE) * LINE;
+  return int64_round_up((p->copied + p->sums) * (int64_t)sizeof(float), LINE);
 }
 
 static int64_t threads_for(const convolution_form *f, const convolution_points *p, int threads) {
@@ -84,16 +84,14 @@ static int64_t source_of(const convolution_form *f, int64_t at) {
 // Of one feature `count` elements, each so many steps from the one before.
 static void copy_row(int64_t step, const lib_array *from, int64_t first, int64_t count, float *to) {
   float strip[256];
-  const int64_t most = (int64_t)(sizeof strip / sizeof *strip) / step;
+  const int64_t most = int64_max(1, (int64_t)(sizeof strip / sizeof *strip) / step);
   const float *all = from->data;
   if (step == 1) {
     work_load(WORK_F32, from, first, count, to);
     return;
   }
-  if (from->type == DTYPE_F32 || most == 0) {
-    for (int64_t k = 0; k < count; k++)
-      if (from->type == DTYPE_F32) to[k] = all[first + k * step];
-      else work_load(WORK_F32, from, first + k * step, 1, to + k);
+  if (from->type == DTYPE_F32) {
+    for (int64_t k = 0; k < count; k++) to[k] = all[first + k * step];
     return;
   }
   for (int64_t k = 0; k < count; k += most) {
