@@ -21,8 +21,12 @@ instruction *open_size_add(const builder *b, int64_t size) {
   return i;
 }
 
+bool open_size_has(const instruction *operand, int64_t dimension) {
+  const int64_t from = operand->parent->module->open_from, size = operand->shape->dims[dimension];
+  return from > 0 && size >= from && size <= INT32_MAX;
+}
+
 bool open_size_limits_index(const instruction *i, int dimension) {
-  const int64_t from = i->parent->module->open_from, size = i->operands[0]->shape->dims[dimension];
-  return (i->opcode == HLO_DYNAMIC_SLICE || i->opcode == HLO_DYNAMIC_UPDATE_SLICE) && from > 0 && size >= from &&
-         size <= INT32_MAX;
+  return (i->opcode == HLO_DYNAMIC_SLICE || i->opcode == HLO_DYNAMIC_UPDATE_SLICE) &&
+         open_size_has(i->operands[0], dimension);
 }

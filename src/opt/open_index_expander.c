@@ -111,18 +111,13 @@ static int indexed_dims(const instruction *i, int64_t *dims, int64_t *lengths) {
   return map.size;
 }
 
-static bool is_open_dim(const instruction *i, int64_t d) {
-  const int64_t size = i->operands[0]->shape->dims[d];
-  return size >= i->parent->module->open_from && size <= INT32_MAX;
-}
-
 static int index_operand(const instruction *i) { return i->opcode == HLO_GATHER ? 1 : i->operand_count / 2; }
 
 static bool is_known_pick(const instruction *i) {
   int64_t dims[SHAPE_MAX_RANK], lengths[SHAPE_MAX_RANK];
   const int count = indexed_dims(i, dims, lengths);
   bool is_open = false;
-  for (int k = 0; k < count; k++) is_open |= is_open_dim(i, dims[k]);
+  for (int k = 0; k < count; k++) is_open |= open_size_has(i->operands[0], dims[k]);
   look l = {.left = MOST_LOOKED_AT};
   return is_open && may_be_known(i->operands[index_operand(i)], &l);
 }
@@ -134,8 +129,8 @@ static instruction *last_starts(const builder *b, const instruction *i, const sh
   const int count = indexed_dims(i, dims, lengths);
   for (int k = 0; k < count; k++) {
     const int64_t room = i->operands[0]->shape->dims[dims[k]] - lengths[k];
-    last[k] = is_open_dim(i, dims[k]) ? builder_convert(b, open_size_add(b, room), indices->dtype)
-                                      : builder_scalar_int(b, indices->dtype, room);
+    last[k] = open_size_has(i->operands[0], dims[k]) ? builder_convert(b, open_size_add(b, room), indices->dtype)
+                                                     : builder_scalar_int(b, indices->dtype, room);
     if (count > 1) last[k] = builder_reshape(b, last[k], 1, (int64_t[]){1});
   }
   if (count == 1) return builder_broadcast(b, last[0], indices, 0, NULL);

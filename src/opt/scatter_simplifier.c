@@ -90,9 +90,9 @@ static instruction *transpose_back(const builder *b, instruction *result, const 
 
 // Where a window of that size begins at the latest. Of an open dim that is known when the program runs.
 static instruction *last_start(const builder *b, const instruction *operand, int d, int64_t size) {
-  const int64_t from = operand->parent->module->open_from, all = operand->shape->dims[d];
-  if (from > 0 && all >= from && all <= INT32_MAX) return builder_convert(b, open_size_add(b, all - size), DTYPE_S64);
-  return builder_scalar_int(b, DTYPE_S64, all - size);
+  const int64_t last = operand->shape->dims[d] - size;
+  return open_size_has(operand, d) ? builder_convert(b, open_size_add(b, last), DTYPE_S64)
+                                   : builder_scalar_int(b, DTYPE_S64, last);
 }
 
 // Whether the window lies inside the operand.
