@@ -5,8 +5,8 @@ modules, fuzzers, mutants, tidy.
     run_tests.py [STEP...]      all steps, or the ones named (run_tests.py --list)
     run_tests.py --check        the quick ones
 
-Each step prints one line, and the output of what failed below it. The last line is `N passed, N failed` over all steps;
-the exit status is 0 only when nothing failed and something passed.
+Each step prints one line, and the output of what failed below it. What failed is named once more at the end. The last
+line is `N passed, N failed` over all steps; the exit status is 0 only when nothing failed and something passed.
 """
 import collections
 import concurrent.futures
@@ -80,6 +80,8 @@ CHECK_STEPS = ["format", "build-release", "unit-release", "golden-release", "cor
 NO_CORPUS = "NOT RUN: the conformance corpus, as there is no ../shared/corpus beside the repository; the sample in " \
             "test/corpus ran"
 TAIL = 60  # lines shown of what failed
+SHORT_TAIL = 6  # and once more at the end, where a log that was cut still has it
+NAMED_AGAIN = 20
 
 
 class Result:
@@ -543,6 +545,15 @@ def report(name, result, seconds):
         print("\n".join(text.rstrip().splitlines()[-TAIL:]))
 
 
+def report_again(failures):
+    """Names what failed, (step, test, text) each, where the end of the log is all that a reader has."""
+    for name, failed, text in failures[:NAMED_AGAIN]:
+        print(f"=== FAILED in {name}: {failed}")
+        print("\n".join(text.rstrip().splitlines()[-SHORT_TAIL:]))
+    if len(failures) > NAMED_AGAIN:
+        print(f"=== and {len(failures) - NAMED_AGAIN} more, each below its step")
+
+
 def main():
     known = {name_of(step): step for step in STEPS}
     if sys.argv[1:] == ["--list"]:
@@ -552,17 +563,19 @@ def main():
     wanted = CHECK_STEPS if sys.argv[1:] == ["--check"] else sys.argv[1:] or list(known)
     if not set(wanted) <= set(known):
         sys.exit(f"run_tests.py: there is no step {' '.join(set(wanted) - set(known))}; --list shows them")
-    passed = failed = 0
+    passed = 0
+    failures = []
     for name in wanted:
         start = time.monotonic()
         result = run_step(known[name])
         report(name, result, time.monotonic() - start)
         passed += result.passed
-        failed += len(result.failures)
+        failures += [(name, failed, text) for failed, text in result.failures]
     if "conformance" in wanted and not conformance.CORPUS.is_dir():
         print(NO_CORPUS)
-    print(f"{passed} passed, {failed} failed", flush=True)
-    return 0 if passed and not failed else 1
+    report_again(failures)
+    print(f"{passed} passed, {len(failures)} failed", flush=True)
+    return 0 if passed and not failures else 1
 
 
 if __name__ == "__main__":
