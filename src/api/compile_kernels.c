@@ -51,68 +51,6 @@ static heddle_status emit(void *state) {
                                        : emit_kernel(context, j->scratch, j->kernel, j->planned, &j->ir);
 }
 
-// Who looks at passes or wants to see stages wants them to be gone through.
-static bool may_cache(const compile_options *o) {
-  const bool is_watched = pass_control_orders(o->control, &lower_operations) || (o->control && o->control->until);
-  return kernel_cache_is_on() && !o->dump && !is_watched;
-}
-
-// What a kernel's function is called while it is kept, whatever its program calls it.
-static const char kept_symbol[] = "kernel";
-
-// Objects are linked one by one; other targets' code is joined, so that the kernel's name is all over it.
-static bool has_own_symbols(const kernel_job *j) {
-  return code_generator_find(j->machine->kind, j->options->simulate)->format == IMAGE_ELF;
-}
-
-// All that decides what code comes out: the module as it was emitted, the machine, and how lowering is told to work.
-static void print_making(const kernel_job *j, text *out) {
-  const target_description *m = j->machine;
-  const launch_plan *launch = &j->kernel->launch;
-  text_printf(out, "%d %s %s %s %s %d %d\n", (int)m->kind, m->name, m->chip, m->features,
-              m->triple ? m->triple : "host", m->vector_bits, m->cores);
-  text_printf(out, "%d %d %d %d\n", j->options->exact, j->options->scalar, j->options->simulate,
-              j->kernel->hero == HERO_TILES);
-  text_printf(out, "%lld %lld %lld\n", (long long)launch->threads, (long long)launch->blocks_x,
-              (long long)launch->blocks_y);
-  const MlirOperation ir = mlirModuleGetOperation(j->ir);
-  if (has_own_symbols(j)) kernel_text_print(j->scratch, ir, out);
-  else text_puts(out, ir_operation_text(j->scratch, ir));
-}
-
-// What is kept is not valid for want of the symbol alone where somebody else has written it; then there is no code.
-static bool take_kept(kernel_job *j, str code) {
-  if (has_own_symbols(j)) {
-    heddle_status s = elf_rename(j->arena, code, kept_symbol, j->kernel->name, &code);
-    const bool is_renamed = status_is_ok(s);
-    heddle_status_free(s);
-    if (!is_renamed) return false;
-  }
-  const code_generator *generator = code_generator_find(j->machine->kind, j->options->simulate);
-  j->image = (kernel_image){.format = generator->format, .data = code.data, .size = code.size};
-  return true;
-}
-
-static heddle_status keep(const kernel_job *j) {
-  str code = {j->image.data, j->image.size};
-  if (has_own_symbols(j)) TRY(elf_rename(j->scratch, code, j->kernel->name, kept_symbol, &code));
-  kernel_cache_keep(&j->key, code);
-  return status_ok();
-}
-
-static heddle_status look_up(void *state) {
-  kernel_job *j = state;
-  j->has_cache = may_cache(j->options) && !j->others;
-  if (!j->has_cache) return status_ok();
-  text making = {0};
-  str code;
-  print_making(j, &making);
-  j->key = kernel_cache_key_of(text_view(&making));
-  text_free(&making);
-  j->is_cached = kernel_cache_find(j->arena, &j->key, &code) && take_kept(j, code);
-  return status_ok();
-}
-
 static heddle_status lower(void *state) {
   kernel_job *j = state;
   if (j->is_cached) return status_ok();
@@ -136,16 +74,22 @@ static void give_back(kernel_job *j, bool is_torn, bool is_sound) {
   j->ir.ptr = NULL;
 }
 
+// The same kernel with other stand-ins: its text as it was emitted, or what is read of it behind lowering.
 typedef struct other_job {
   kernel_job job;
+  text *emitted;  // null: it is lowered and read
   open_numbers_reading *reading;
 } other_job;
 
-static heddle_status read_other(void *argument) {
+static heddle_status make_other(void *argument) {
   other_job *o = argument;
   kernel_job *j = &o->job;
   j->session = lower_session_take();
   TRY(emit(j));
+  if (o->emitted) {
+    kernel_text_print(j->scratch, mlirModuleGetOperation(j->ir), o->emitted);
+    return status_ok();
+  }
   TRY(lower(j));
   open_numbers_prepare(j->scratch, mlirModuleGetOperation(j->ir));
   open_numbers_read(j->scratch, mlirModuleGetOperation(j->ir), o->reading);
@@ -154,20 +98,33 @@ static heddle_status read_other(void *argument) {
 
 static void end_other(void *argument, bool is_torn) { give_back(&((other_job *)argument)->job, is_torn, false); }
 
-// The same kernel with other stand-ins, in a context of its own.
-static heddle_status compile_other(const kernel_job *j, const kernel_plan *kernel, open_numbers_reading *out) {
-  other_job o = {.job = *j, .reading = out};
+// In a context of its own.
+static heddle_status compile_other(const kernel_job *j, const kernel_plan *kernel, text *emitted,
+                                   open_numbers_reading *out) {
+  other_job o = {.job = *j, .emitted = emitted, .reading = out};
   o.job.kernel = kernel;
   o.job.session = NULL;
   o.job.ir.ptr = NULL;
-  heddle_status s = guard_clean_up(read_other, end_other, &o);
+  heddle_status s = guard_clean_up(make_other, end_other, &o);
   give_back(&o.job, false, status_is_ok(s));
   return s;
 }
 
+// What decides its code and its table: what was emitted with every stand-in, and these.
+static heddle_status print_others(const kernel_job *j, text *out) {
+  const open_samples *samples = j->options->open->samples;
+  const int count = open_samples_count(samples);
+  text_printf(out, "%d %d\n", samples->degree, samples->symbol_count);
+  for (int n = 0; n < count; n++)
+    for (int k = 0; k < samples->symbol_count; k++)
+      text_printf(out, "%lld\n", (long long)open_samples_stand_in(samples, n, k));
+  for (int n = 1; n < count; n++) TRY(compile_other(j, j->others[n], out, NULL));
+  return status_ok();
+}
+
 static heddle_status open_sizes(void *state) {
   kernel_job *j = state;
-  if (!j->others) return status_ok();
+  if (!j->others || j->is_cached) return status_ok();
   const open_samples *samples = j->options->open->samples;
   open_numbers_reading readings[OPEN_SAMPLES_MOST] = {0};
   MlirOperation module = mlirModuleGetOperation(j->ir);
@@ -175,8 +132,80 @@ static heddle_status open_sizes(void *state) {
   MlirOperation clone = mlirOperationClone(module);
   open_numbers_read(j->scratch, clone, &readings[0]);
   mlirOperationDestroy(clone);
-  for (int s = 1; s < open_samples_count(samples); s++) TRY(compile_other(j, j->others[s], &readings[s]));
+  for (int s = 1; s < open_samples_count(samples); s++) TRY(compile_other(j, j->others[s], NULL, &readings[s]));
   return open_kernel_open(j->arena, module, j->kernel, samples, readings, &j->table);
+}
+
+// --- kept between processes
+
+// Who looks at passes or wants to see stages wants them to be gone through.
+static bool may_cache(const compile_options *o) {
+  const bool is_watched = pass_control_orders(o->control, &lower_operations) || (o->control && o->control->until);
+  return kernel_cache_is_on() && !o->dump && !is_watched;
+}
+
+// What a kernel's function is called while it is kept, whatever its program calls it.
+static const char kept_symbol[] = "kernel";
+
+// Objects are linked one by one; other targets' code is joined, so that the kernel's name is all over it.
+static bool has_own_symbols(const kernel_job *j) {
+  return code_generator_find(j->machine->kind, j->options->simulate)->format == IMAGE_ELF;
+}
+
+// All that decides what code comes out: the module as it was emitted, the machine, and how lowering is told to work.
+static heddle_status print_making(const kernel_job *j, text *out) {
+  const target_description *m = j->machine;
+  const launch_plan *launch = &j->kernel->launch;
+  text_printf(out, "%d %s %s %s %s %d %d\n", (int)m->kind, m->name, m->chip, m->features,
+              m->triple ? m->triple : "host", m->vector_bits, m->cores);
+  text_printf(out, "%d %d %d %d\n", j->options->exact, j->options->scalar, j->options->simulate,
+              j->kernel->hero == HERO_TILES);
+  text_printf(out, "%lld %lld %lld\n", (long long)launch->threads, (long long)launch->blocks_x,
+              (long long)launch->blocks_y);
+  const MlirOperation ir = mlirModuleGetOperation(j->ir);
+  if (has_own_symbols(j)) kernel_text_print(j->scratch, ir, out);
+  else text_puts(out, ir_operation_text(j->scratch, ir));
+  return j->others ? print_others(j, out) : status_ok();
+}
+
+// What is kept is not valid, for want of the symbol or of a table, where somebody else has written it alone; then there
+// is no code.
+static bool take_kept(kernel_job *j, str code) {
+  if (j->others && !open_kernel_table_read(j->arena, &code, &j->table)) return false;
+  if (has_own_symbols(j)) {
+    heddle_status s = elf_rename(j->arena, code, kept_symbol, j->kernel->name, &code);
+    const bool is_renamed = status_is_ok(s);
+    heddle_status_free(s);
+    if (!is_renamed) return false;
+  }
+  const code_generator *generator = code_generator_find(j->machine->kind, j->options->simulate);
+  j->image = (kernel_image){.format = generator->format, .data = code.data, .size = code.size};
+  return true;
+}
+
+static heddle_status keep(const kernel_job *j) {
+  str code = {j->image.data, j->image.size};
+  if (has_own_symbols(j)) TRY(elf_rename(j->scratch, code, j->kernel->name, kept_symbol, &code));
+  text kept = {0};
+  if (j->others) open_kernel_table_write(&j->table, &kept);
+  text_append(&kept, code);
+  kernel_cache_keep(&j->key, text_view(&kept));
+  text_free(&kept);
+  return status_ok();
+}
+
+static heddle_status look_up(void *state) {
+  kernel_job *j = state;
+  j->has_cache = may_cache(j->options);
+  if (!j->has_cache) return status_ok();
+  text making = {0};
+  str code;
+  heddle_status s = print_making(j, &making);
+  if (status_is_ok(s)) j->key = kernel_cache_key_of(text_view(&making));
+  text_free(&making);
+  TRY(s);
+  j->is_cached = kernel_cache_find(j->arena, &j->key, &code) && take_kept(j, code);
+  return status_ok();
 }
 
 // --- to code

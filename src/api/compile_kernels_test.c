@@ -9,10 +9,13 @@
 #include <unistd.h>
 
 #include "api/compile.h"
+#include "api/open_compile.h"
+#include "api/open_kernel.h"
 #include "api/testing.h"
 #include "base/file.h"
 #include "base/kernel_cache.h"
 #include "base/testing.h"
+#include "heddle/heddle.h"
 #include "import/import.h"
 
 static char folder[] = "kernel_cache_test.XXXXXX";
@@ -157,11 +160,86 @@ static void test_compiles_once(void **state) {
   arena_destroy(a);
 }
 
+// A bias along an open dim, so that the kernel takes sizes.
+static const char open_source[] =
+    "func.func @main(%x: tensor<?x?xf32>, %b: tensor<?xf32>) -> tensor<?x?xf32> {\n"
+    "  %m = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x?xf32>) -> tensor<i32>\n"
+    "  %n = stablehlo.get_dimension_size %x, dim = 1 : (tensor<?x?xf32>) -> tensor<i32>\n"
+    "  %r = stablehlo.reshape %m : (tensor<i32>) -> tensor<1xi32>\n"
+    "  %c = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>\n"
+    "  %s = stablehlo.concatenate %r, %c, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>\n"
+    "  %y = stablehlo.dynamic_broadcast_in_dim %b, %s, dims = [1] : (tensor<?xf32>, tensor<2xi32>) -> tensor<?x?xf32>\n"
+    "  %z = stablehlo.add %x, %y : tensor<?x?xf32>\n"
+    "  return %z : tensor<?x?xf32>\n}";
+
+// Kernels that take sizes come with the table that they read these from.
+static void test_compiles_open_sizes_once(void **state) {
+  (void)state;
+  enum { SIZE = 37 };
+  int entries = 0;
+  arena *a = arena_create();
+  const char *last;
+  static _Alignas(64) float x[SIZE * SIZE], b[SIZE], results[SIZE * SIZE];
+  for (int k = 0; k < SIZE * SIZE; k++) x[k] = (float)k;
+  for (int k = 0; k < SIZE; k++) b[k] = (float)(3 * k) / 8;
+  for (int k = 0; k < 2; k++) {
+    const import_options import = {0};
+    const compile_options options = {.threads = 1};
+    compiled c;
+    testing_expect(open_compile(a, "open.mlir", str_from(open_source), &import, &options, &c), HEDDLE_OK, "");
+    if (k == 0) entries = count_entries(a, false, &last);
+    assert_int_equal(count_entries(a, false, &last), entries);
+    assert_true(c.tables[0].count > 0);
+    assert_int_equal(seconds_of(&c.times, "codegen") > 0, k == 0);
+    compiled_release(&c);
+  }
+  heddle_program *kept = NULL;
+  testing_expect(heddle_compile(open_source, strlen(open_source), "open.mlir", NULL, &kept), HEDDLE_OK, "");
+  const int64_t x_dims[] = {SIZE, SIZE}, b_dims[] = {SIZE};
+  const int64_t *const dims[] = {x_dims, b_dims};
+  const heddle_run_options options = {HEDDLE_SIZED(heddle_run_options), .input_dims = dims};
+  const void *const inputs[] = {x, b}, *const *all_inputs = inputs;
+  void *const outputs[] = {results}, *const *all_outputs = outputs;
+  testing_expect(heddle_program_run_with(kept, &options, &all_inputs, &all_outputs), HEDDLE_OK, "");
+  for (int k = 0; k < SIZE * SIZE; k++) assert_true(results[k] == x[k] + b[k % SIZE]);
+  heddle_program_free(kept);
+  count_entries(a, true, &last);
+  arena_destroy(a);
+}
+
+// A table that is not whole is none.
+static void test_reads_tables(void **state) {
+  (void)state;
+  arena *a = arena_create();
+  int64_t terms[2 * PROGRAM_MOST_TERMS] = {3, 1, 4};
+  terms[PROGRAM_MOST_TERMS] = -7;
+  text t = {0};
+  open_kernel_table_write(&(open_kernel_table){2, terms}, &t);
+  const size_t table_bytes = t.size;
+  text_puts(&t, "code");
+  open_kernel_table found;
+  for (size_t size = 0; size <= t.size; size++) {
+    str bytes = {text_cstr(&t), size};
+    assert_int_equal(open_kernel_table_read(a, &bytes, &found), size >= table_bytes);
+    if (size < table_bytes) continue;
+    assert_int_equal(found.count, 2);
+    assert_memory_equal(found.terms, terms, sizeof terms);
+    assert_true(str_equal(bytes, (str){"code", size - table_bytes}));
+  }
+  for (int64_t count = -1; count < INT64_MAX / 4; count = count * 3 + 6) {
+    if (count == 2) continue;
+    str bytes = {(const char *)&count, sizeof count};
+    assert_false(count != 0 && open_kernel_table_read(a, &bytes, &found));
+  }
+  text_free(&t);
+  arena_destroy(a);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_keeps_and_finds),
-      cmocka_unit_test(test_stays_small),
-      cmocka_unit_test(test_compiles_once),
+      cmocka_unit_test(test_keeps_and_finds), cmocka_unit_test(test_stays_small),
+      cmocka_unit_test(test_compiles_once),   cmocka_unit_test(test_compiles_open_sizes_once),
+      cmocka_unit_test(test_reads_tables),
   };
   return cmocka_run_group_tests_name("api/kernel_cache", tests, set_up, tear_down);
 }

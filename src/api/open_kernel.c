@@ -1,6 +1,9 @@
 // Constants are compared one by one, all else as text.
 #include "api/open_kernel.h"
 
+#include <limits.h>
+#include <string.h>
+
 #include "prog/program_sizes.h"
 
 // --- numbers
@@ -108,4 +111,26 @@ open_kernel_table open_kernel_table_copy(arena *a, const open_kernel_table *from
   int64_t *terms = arena_array(a, int64_t, count);
   for (int k = 0; k < count; k++) terms[k] = from->terms[k];
   return (open_kernel_table){from->count, terms};
+}
+
+// --- as bytes
+
+void open_kernel_table_write(const open_kernel_table *table, text *out) {
+  const int64_t count = table->count;
+  text_append(out, (str){(const char *)&count, sizeof count});
+  text_append(out, (str){(const char *)table->terms, (size_t)count * PROGRAM_MOST_TERMS * sizeof *table->terms});
+}
+
+bool open_kernel_table_read(arena *a, str *bytes, open_kernel_table *out) {
+  const size_t each = PROGRAM_MOST_TERMS * sizeof(int64_t);
+  int64_t count = 0;
+  if (bytes->size < sizeof count) return false;
+  memcpy(&count, bytes->data, sizeof count);
+  const size_t left = bytes->size - sizeof count;
+  if (count < 0 || count > INT_MAX / PROGRAM_MOST_TERMS || (size_t)count > left / each) return false;
+  int64_t *terms = arena_array(a, int64_t, count *PROGRAM_MOST_TERMS);
+  if (count > 0) memcpy(terms, bytes->data + sizeof count, (size_t)count * each);
+  *out = (open_kernel_table){(int)count, terms};
+  *bytes = (str){bytes->data + sizeof count + (size_t)count * each, left - (size_t)count * each};
+  return true;
 }

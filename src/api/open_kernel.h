@@ -21,6 +21,11 @@ typedef struct open_kernel_table {
 // With its numbers, which then lie in `a`.
 open_kernel_table open_kernel_table_copy(arena *a, const open_kernel_table *from);
 
+// The table as bytes, appended to `out`; and read again from the beginning of `bytes`, which is what is behind it then.
+// False if no table lies there.
+void open_kernel_table_write(const open_kernel_table *table, text *out);
+bool open_kernel_table_read(arena *a, str *bytes, open_kernel_table *out);
+
 // Makes the numbers in which the readings (one for each sample, the first one of `module` itself, or of a clone) differ
 // elements of the table. HEDDLE_UNIMPLEMENTED where they differ in more than numbers, or in one that is no such
 // polynomial; `where` is of the kernel.
