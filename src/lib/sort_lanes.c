@@ -1,5 +1,5 @@
 // Quicksort by vectors of 64 bytes: a vector is divided by one comparison and two compressions, and what fits into
-// eight of them is sorted by a network in registers.
+// 64 of them is sorted by a network, which needs no branch: up to eight in registers, more of them in passes.
 #include "lib/sort_lanes.h"
 
 #include "base/cpu_level.h"
@@ -42,6 +42,7 @@ static inline __attribute__((always_inline)) uint32_t sort_lanes_with_bit(int bi
 #define PERMUTE_TWO(x, numbers, y) (u32_lanes) _mm512_permutex2var_epi32((__m512i)(x), (__m512i)(numbers), (__m512i)(y))
 #define COMPARE_LT(x, y) (uint32_t)_mm512_cmplt_epu32_mask((__m512i)(x), (__m512i)(y))
 #define COMPARE_LE(x, y) (uint32_t)_mm512_cmple_epu32_mask((__m512i)(x), (__m512i)(y))
+#define BLEND(mask, x, y) (u32_lanes) _mm512_mask_blend_epi32((__mmask16)(mask), (__m512i)(x), (__m512i)(y))
 #define COMPRESS(mask, x) (u32_lanes) _mm512_maskz_compress_epi32((__mmask16)(mask), (__m512i)(x))
 #include "lib/sort_lanes.def"
 
@@ -62,6 +63,7 @@ static inline __attribute__((always_inline)) uint32_t sort_lanes_with_bit(int bi
 #define PERMUTE_TWO(x, numbers, y) (u64_lanes) _mm512_permutex2var_epi64((__m512i)(x), (__m512i)(numbers), (__m512i)(y))
 #define COMPARE_LT(x, y) (uint32_t)_mm512_cmplt_epu64_mask((__m512i)(x), (__m512i)(y))
 #define COMPARE_LE(x, y) (uint32_t)_mm512_cmple_epu64_mask((__m512i)(x), (__m512i)(y))
+#define BLEND(mask, x, y) (u64_lanes) _mm512_mask_blend_epi64((__mmask8)(mask), (__m512i)(x), (__m512i)(y))
 #define COMPRESS(mask, x) (u64_lanes) _mm512_maskz_compress_epi64((__mmask8)(mask), (__m512i)(x))
 #include "lib/sort_lanes.def"
 

@@ -69,7 +69,9 @@ static void test_all_small_counts(void **state) {
 static void test_large_counts(void **state) {
   (void)state;
   for (pattern p = RANDOM; p < PATTERNS; p++) {
-    check(p, 1000);
+    for (int64_t count = 300; count < 1100; count += 9) check(p, count);
+    for (int64_t whole = 128; whole <= 2048; whole += 128)  // as many as some network has, and one less or more
+      for (int64_t count = whole - 1; count <= whole + 1; count++) check(p, count);
     check(p, 4097);
     check(p, 100003);
   }
