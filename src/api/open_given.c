@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "api/open_compile.h"
 #include "api/program_shape.h"
 #include "hlo/device_counts.h"
 #include "import/import.h"
@@ -37,6 +38,14 @@ static heddle_status check_sizes(arena *a, const compiled *general, const progra
   return status_ok();
 }
 
+// What is said of the whole program's code holds for what has been made of it.
+static void adopt_machine(const compiled *made, compiled *general) {
+  if (!general->program.sizes.is_for_given) return;
+  general->machine = made->machine;
+  general->level = made->level;
+  general->threads = made->threads;
+}
+
 // Runs take the first that fits: these come before what is for multiples.
 static void put_first(arena *a, const compiled *made, compiled *general) {
   compiled *all = arena_array(a, compiled, general->special_count + 1);
@@ -64,6 +73,40 @@ heddle_status open_given_add(arena *a, const char *file, str source, const char 
   compiled made;
   TRY(compile_module(a, m, options, &made));
   made.sizes = names;
+  adopt_machine(&made, general);
   put_first(a, &made, general);
+  return status_ok();
+}
+
+// --- programs that have nothing else
+
+// Its signature, of which all dims are numbers in front of all others.
+static program signature_of(const program *p) {
+  program x = {.name = p->name,
+               .where = p->where,
+               .device = p->device,
+               .device_count = p->device_count,
+               .partition_count = p->partition_count,
+               .parameter_count = p->parameter_count,
+               .parameters = p->parameters,
+               .result_count = p->result_count,
+               .given_result_count = p->given_result_count,
+               .results = p->results,
+               .dynamic_count = p->dynamic_count,
+               .dynamic = p->dynamic,
+               .node_count = p->node_count,
+               .nodes = p->nodes,
+               .sizes = p->sizes};
+  x.sizes.is_for_given = true;
+  return x;
+}
+
+heddle_status open_given_begin(arena *a, const char *file, str source, const compile_options *options, compiled *out) {
+  static const import_options as_declared;
+  compile_options for_each = *options;
+  for_each.specializes = true;
+  TRY(open_compile(a, file, source, &as_declared, &for_each, out));
+  const program signature = signature_of(&out->program);
+  *out = (compiled){.is_open = true, .source = out->source, .plan = out->plan, .program = signature};
   return status_ok();
 }

@@ -10,4 +10,8 @@
 heddle_status open_given_add(arena *a, const char *file, str source, const char *sizes, const compile_options *options,
                              compiled *general);
 
+// A program for one that open_compile refuses, without code of its own: it runs at the sizes that open_given_add adds
+// alone, and is saved with these.
+heddle_status open_given_begin(arena *a, const char *file, str source, const compile_options *options, compiled *out);
+
 #endif

@@ -253,6 +253,9 @@ typedef struct program_sizes {
   const program_open_number *numbers;  // in ascending order
   int check_count;
   const program_size_check *checks;
+  // The program has no code: it only says what arrays it takes and gives, and runs at sizes that others are made for
+  // alone. Numbers are those of its signature; results' dims that are no polynomials have no terms.
+  bool is_for_given;
 } program_sizes;
 
 typedef struct program {

@@ -248,6 +248,7 @@ static const record_field sizes_fields[] = {
     LIST(program_sizes, LIST, derived, derived_count, .type = &derived_type),
     LIST(program_sizes, LIST, numbers, number_count, .type = &open_number_type),
     LIST(program_sizes, LIST, checks, check_count, .type = &size_check_type),
+    FIELD(program_sizes, BOOL, is_for_given),
 };
 static const record_type sizes_type = TYPE(program_sizes, sizes_fields);
 

@@ -1,6 +1,7 @@
 // A few are kept, those used last; making one costs what preparing its thunks costs.
 #include "rt/open_instances.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -66,12 +67,13 @@ typedef struct making {
   open_instance *instance;
 } making;
 
-// Callers have read what the program for all sizes says of its arrays.
+// Callers have read what the program for all sizes says of its arrays. `x` may say of a dim that it is open.
 static bool is_same_value(const program_value *x, const program_value *y) {
   bool is_same =
       x->shape.type == y->shape.type && x->shape.rank == y->shape.rank && x->donated_parameter == y->donated_parameter;
   for (int d = 0; is_same && d < x->shape.rank; d++)
-    is_same = x->shape.dims[d] == y->shape.dims[d] && x->shape.minor_to_major[d] == y->shape.minor_to_major[d];
+    is_same = (x->shape.dims[d] < 0 || x->shape.dims[d] == y->shape.dims[d]) &&
+              x->shape.minor_to_major[d] == y->shape.minor_to_major[d];
   return is_same;
 }
 
@@ -109,12 +111,33 @@ static const program *find_special(arena *a, const open_instances_source *from, 
   return NULL;
 }
 
+// What runs at these sizes is there, or nothing is.
+static heddle_status fill_given(const making *m) {
+  open_instance *x = m->instance;
+  const kernel_fn *entries;
+  const program *shown = program_sizes_show(x->arena, m->source->program);
+  x->callable.program = find_special(x->arena, m->source, m->dims, shown, &entries);
+  x->callable.buffers = m->source->buffers;
+  if (x->callable.program)
+    return executable_create(x->callable.program, entries, &m->source->options, &x->callable.executable);
+  text sizes = {0};
+  const program_sizes *s = &m->source->program->sizes;
+  for (int k = 0; k < program_sizes_given_count(s); k++)
+    text_printf(&sizes, "%s%s = %" PRId64, k ? ", " : "", s->symbols[k].name, x->symbols[k]);
+  heddle_status status =
+      status_error(HEDDLE_INVALID, "the program has code for the sizes alone that it was saved for, which %s is not",
+                   text_cstr(&sizes));
+  text_free(&sizes);
+  return status;
+}
+
 static heddle_status fill(void *argument) {
   const making *m = argument;
   open_instance *x = m->instance;
   const open_instances_source *from = m->source;
   x->arena = arena_create();
   if (from->make) return from->make(from->user, x->symbols, x);
+  if (from->program->sizes.is_for_given) return fill_given(m);
   const program *general = program_sizes_fill(x->arena, from->program, x->symbols);
   const kernel_fn *entries = from->entries;
   const program *special = find_special(x->arena, from, m->dims, general, &entries);

@@ -144,6 +144,30 @@ static void test_specials(void **state) {
   buffer_cache_destroy(buffers);
 }
 
+// A program that has nothing else runs at the sizes of these alone, whose results may be of any size.
+static void test_given_alone(void **state) {
+  (void)state;
+  program alone = open, wide = special_of("wide", DTYPE_F64, 1, 5, false);
+  alone.sizes.is_for_given = true;
+  const program seven = special_of("seven", DTYPE_F32, 1, 7, false);
+  const open_special specials[] = {{&wide, NULL}, {&seven, NULL}};
+  buffer_cache *buffers = buffer_cache_create();
+  open_instances *all = open_instances_create(&(open_instances_source){
+      .program = &alone, .options = {.threads = 1}, .buffers = buffers, .special_count = 2, .specials = specials});
+  open_instance *x = take(all, 7);
+  assert_string_equal(x->callable.program->name, "seven");
+  open_instances_give(all, x);
+  for (int64_t size = 5; size < 7; size++) {
+    const int64_t *const dims[] = {&size};
+    heddle_status s = open_instances_take(all, dims, &x);
+    assert_int_equal(heddle_status_code(s), HEDDLE_INVALID);
+    assert_non_null(strstr(heddle_status_message(s), "the sizes alone that it was saved for"));
+    heddle_status_free(s);
+  }
+  open_instances_destroy(all);
+  buffer_cache_destroy(buffers);
+}
+
 // A size that cannot be made leaves the others as they are.
 static void test_refused(void **state) {
   (void)state;
@@ -280,8 +304,9 @@ static void test_fork(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_bound),   cmocka_unit_test(test_specials), cmocka_unit_test(test_all_in_use),
-      cmocka_unit_test(test_refused), cmocka_unit_test(test_at_once),  cmocka_unit_test(test_fork),
+      cmocka_unit_test(test_bound),      cmocka_unit_test(test_specials), cmocka_unit_test(test_given_alone),
+      cmocka_unit_test(test_all_in_use), cmocka_unit_test(test_refused),  cmocka_unit_test(test_at_once),
+      cmocka_unit_test(test_fork),
   };
   return cmocka_run_group_tests_name("rt/open_instances", tests, NULL, NULL);
 }

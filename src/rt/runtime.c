@@ -27,11 +27,19 @@ static heddle_status run_open(heddle_program *program, const int64_t *const *inp
   return open_instances_run(saved_program_instances(p->saved), program, input_dims, inputs, outputs, dims);
 }
 
+// Of a program for given sizes alone: what was made for these says.
+static heddle_status result_dims(const heddle_program *program, const int64_t *const *input_dims, int number,
+                                 int64_t *dims) {
+  const loaded_program *p = (const loaded_program *)program;
+  return open_instances_result_dims(saved_program_instances(p->saved), input_dims, number, dims);
+}
+
 static heddle_status fill(void *argument) {
   loaded_program *p = argument;
   p->arena = arena_create();
   program_handle_fill(p->arena, saved_program_invocable(p->saved), destroy, &p->handle);
   if (saved_program_instances(p->saved)) p->handle.run_open = run_open;
+  if (saved_program_plan(p->saved)->sizes.is_for_given) p->handle.dims_open = result_dims;
   return status_ok();
 }
 

@@ -99,7 +99,7 @@ static void put_code(facts *f, arena *a, const compiled *c, bool is_one_of_sever
   const program *p = program_sizes_show(a, &c->program);
   json_begin(&f->out, NULL, '{');
   json_put_string(&f->out, "level", str_from(c->level));
-  if (is_one_of_several) {
+  if (is_one_of_several && !p->sizes.is_for_given) {
     put_memory(f, p);
     put_kernels(f, p);
   }
@@ -114,8 +114,10 @@ void facts_put_program(facts *f, arena *a, int count, const compiled *codes) {
   facts_put_values(f, "parameters", p->parameter_count, p->parameters);
   facts_put_values(f, "results", p->given_result_count, p->results);
   if (p->sizes.symbol_count > 0) signature_facts_put_symbols(&f->out, &p->sizes);
-  put_memory(f, p);
-  put_kernels(f, p);
+  if (!p->sizes.is_for_given) {
+    put_memory(f, p);
+    put_kernels(f, p);
+  }
   json_begin(&f->out, "codes", '[');
   for (int k = 0; k < count; k++) put_code(f, a, &codes[k], count > 1);
   json_end(&f->out, ']');

@@ -367,6 +367,18 @@ static heddle_status add_sizes(arena *a, const compile_source *from, const compi
   return s;
 }
 
+// What cannot stay open is made for the sizes that are named, and runs at these alone.
+static heddle_status compile_level(arena *a, const compile_source *from, const compile_flags *f,
+                                   const compile_options *options, compiled *out) {
+  heddle_status s = compile_one(a, from, f, options, out);
+  const bool is_refused = heddle_status_code(s) == HEDDLE_UNIMPLEMENTED && !from->module && !from->lhlo;
+  if (is_refused && f->sizes.size) {
+    heddle_status_free(s);
+    s = open_given_begin(a, from->path, from->bytes, options, out);
+  }
+  return status_is_ok(s) ? add_sizes(a, from, f, options, out) : s;
+}
+
 // A whole program in one file, compiled once for each instruction set.
 static heddle_status compile_saved(arena *a, const compile_source *from, const compile_flags *f,
                                    const compile_options *given) {
@@ -376,8 +388,7 @@ static heddle_status compile_saved(arena *a, const compile_source *from, const c
   heddle_status s = status_ok();
   for (int k = 0; k < f->level_count && status_is_ok(s); k++) {
     options.cpu = f->levels[k];
-    s = compile_one(a, from, f, &options, &levels[k]);
-    if (status_is_ok(s)) s = add_sizes(a, from, f, &options, &levels[k]);
+    s = compile_level(a, from, f, &options, &levels[k]);
   }
   if (status_is_ok(s) && f->facts) facts_put_program(f->facts, a, f->level_count, levels);
   if (status_is_ok(s)) s = save_programs(f->output, f->level_count, levels);

@@ -62,6 +62,7 @@ static void print_info(arena *a, const saved_program *saved) {
     printf("code %s for %s, %d images of %zu bytes", c->level, c->machine, c->image_count, bytes);
     if (file->plan_count > 1) printf(", plan %d", c->plan);
     if (c->sizes) printf(", where %s", c->sizes);
+    else if (p->sizes.is_for_given) printf(" but for the sizes that follow");
     printf("%s\n  needs %s\n", c == saved_program_code(saved) ? ", taken here" : "", c->features);
   }
 }
