@@ -1,6 +1,8 @@
 // Quicksort by vectors of 64 bytes: a vector is divided by one comparison and two compressions, and what fits into
-// 64 of them is sorted by a network, which needs no branch: up to eight in registers, more of them in passes.
+// 64 of them is sorted by a network, which needs no branch: up to four in registers, more of them in passes.
 #include "lib/sort_lanes.h"
+
+#include <string.h>
 
 #include "base/cpu_level.h"
 
