@@ -39,6 +39,8 @@ import run
 ROOT = run.ROOT
 ONNX = ("onnx", "onnxruntime")
 WAYS = ("library", "tiles", "chosen")
+# What is shorter runs several times in a row, as long as this takes: the clock takes a part of a microsecond itself.
+SHORT, MOST_REPEATS = 5e-4, 50
 # What oneDNN and OpenBLAS are told in their environment, by the level, as base/cpu_level.c has it; and XLA.
 LEVELS = {"x86-64-v2": ("SSE41", "Nehalem", "SSE4_2"), "x86-64-v3": ("AVX2", "Haswell", "AVX2"),
           "x86-64-v4": ("AVX512_CORE", "SkylakeX", "AVX512"),
@@ -212,10 +214,11 @@ def measure(case, python, cpus, arguments):
         contenders = peers + ours_of(case, folder, cpus, arguments)
         for contender in contenders:
             contender.compile()
-            contender.ask("run 3")
+        shortest = min(float(contender.ask("run 3")[1]) for contender in contenders)
+        repeats = max(1, min(MOST_REPEATS, int(SHORT / shortest)))
         for _ in range(arguments.rounds):
             for contender in contenders:
-                contender.run(arguments.runs, by_cpu=arguments.threads == 1)
+                contender.run(arguments.runs, by_cpu=arguments.threads == 1, repeats=repeats)
                 time.sleep(run.REST / 4)
         worst = differences(case, contenders, folder)
         for contender in contenders:

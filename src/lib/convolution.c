@@ -23,7 +23,16 @@ typedef struct passage {
   int64_t packed_at, permuted_at, widened_at;  // scratch memory after each step
 } passage;
 
-typedef enum way { WAY_TILES, WAY_DIRECT, WAY_GRADIENT, WAY_LINES, WAY_SPREAD, WAY_POINTS, WAY_ONEDNN } way;
+typedef enum way {
+  WAY_TILES,
+  WAY_DIRECT,
+  WAY_GRADIENT,
+  WAY_LINES,
+  WAY_SHALLOW,
+  WAY_SPREAD,
+  WAY_POINTS,
+  WAY_ONEDNN
+} way;
 
 struct convolution_plan {
   convolution_form form;
@@ -34,6 +43,7 @@ struct convolution_plan {
   convolution_spread spread;
   convolution_direct direct;
   convolution_lines lines;
+  convolution_shallow shallow;
   convolution_points points;
   gemm_plan tiles;
   passage input, kernel, result;
@@ -251,6 +261,30 @@ static bool plan_lines(const lib_call *call, convolution_plan *p) {
   return true;
 }
 
+static bool plan_shallow(const lib_call *call, bool if_it_pays, convolution_plan *p) {
+  const convolution_form *f = &p->form;
+  const convolution_lying input = convolution_lying_of(&call->operands[0], f->input_order),
+                          result = convolution_lying_of(&call->results[0], f->output_order);
+  if (if_it_pays && !convolution_shallow_pays(f, &input)) return false;
+  if (!convolution_shallow_plan(f, &input, &result, &p->shallow)) return false;
+  p->way = WAY_SHALLOW;
+  plan_passages(call, false, p);
+  if (input.is_planar) {
+    int order[CONVOLUTION_MAX_RANK];
+    bool flips[CONVOLUTION_MAX_RANK] = {false};
+    const int n = f->spatial_rank;
+    order[0] = f->kernel_order[n + 1];
+    order[1] = f->kernel_order[n];
+    for (int d = 0; d < n; d++) order[d + 2] = f->kernel_order[d], flips[d + 2] = f->dims[d].is_reversed;
+    p->kernel = inward(&call->operands[1], order, flips);
+  }
+  p->input.is_left = p->result.is_left = true;
+  place_all(p, true);
+  place_bias(p, call);
+  p->work_at = take(p, convolution_shallow_scratch(f, &p->shallow, call->threads));
+  return true;
+}
+
 // The kernel stays as it lies, but for its type.
 static bool plan_points(const lib_call *call, convolution_plan *p) {
   const convolution_form *f = &p->form;
@@ -271,10 +305,10 @@ static bool plan_points(const lib_call *call, convolution_plan *p) {
 static bool plan_f32(arena *a, const lib_call *call, convolution_plan *p) {
   const convolution_form *f = &p->form;
   if (!goes_to_f32(f)) return false;
-  if (plan_gradient(a, call, p) || plan_lines(call, p)) return true;
+  if (plan_gradient(a, call, p) || plan_lines(call, p) || plan_shallow(call, true, p)) return true;
   if (convolution_spread_pays(f) && plan_spread(call, p)) return true;
   if (plan_points(call, p)) return true;
-  if (plan_onednn(a, call, p)) return true;
+  if (plan_onednn(a, call, p) || plan_shallow(call, false, p)) return true;
   return convolution_is_dilated(f) && plan_spread(call, p);
 }
 
@@ -309,6 +343,7 @@ const char *convolution_plan_way(const convolution_plan *plan) {
     case WAY_GRADIENT: return convolution_gradient_name(plan->gradient);
     case WAY_ONEDNN: return convolution_onednn_name(plan->onednn);
     case WAY_LINES: return "lines";
+    case WAY_SHALLOW: return "shallow";
     case WAY_SPREAD: return "spread";
     case WAY_POINTS: return "points";
     case WAY_DIRECT: return "direct";
@@ -462,6 +497,16 @@ static heddle_status run_lines(const convolution_plan *p, const lib_call *call) 
   return status_ok();
 }
 
+static heddle_status run_shallow(const convolution_plan *p, const lib_call *call) {
+  const convolution_shallow_arrays arrays = {.input = bring(&p->input, call, &call->operands[0]),
+                                             .kernel = bring_kernel(p, call),
+                                             .bias = bring_bias(p, call),
+                                             .result = result_memory(&p->result, call),
+                                             .scratch = (char *)call->scratch + p->work_at};
+  convolution_shallow_execute(&p->form, &p->shallow, call->threads, &arrays);
+  return status_ok();
+}
+
 static heddle_status run_points(const convolution_plan *p, const lib_call *call) {
   const convolution_form *f = &p->form;
   const int *order = f->kernel_order + f->spatial_rank;
@@ -495,8 +540,8 @@ static heddle_status run_own(const convolution_plan *p, const lib_call *call) {
 heddle_status convolution_plan_execute(const convolution_plan *plan, const lib_call *call) {
   if (plan->result.count == 0) return status_ok();
   static heddle_status (*const runs[])(const convolution_plan *, const lib_call *) = {
-      [WAY_TILES] = run_own,     [WAY_DIRECT] = run_own,    [WAY_GRADIENT] = run_gradient, [WAY_LINES] = run_lines,
-      [WAY_SPREAD] = run_spread, [WAY_POINTS] = run_points, [WAY_ONEDNN] = run_onednn};
+      [WAY_TILES] = run_own,       [WAY_DIRECT] = run_own,    [WAY_GRADIENT] = run_gradient, [WAY_LINES] = run_lines,
+      [WAY_SHALLOW] = run_shallow, [WAY_SPREAD] = run_spread, [WAY_POINTS] = run_points,     [WAY_ONEDNN] = run_onednn};
   TRY(runs[plan->way](plan, call));
   take_back(&plan->result, call);
   if (!plan->has_outside || plan->is_finite || convolution_is_finite(&call->operands[1])) return status_ok();

@@ -229,6 +229,36 @@ typedef struct convolution_lines_arrays {
 void convolution_lines_execute(const convolution_form *f, const convolution_lines *p, int threads,
                                const convolution_lines_arrays *arrays);
 
+// --- convolution_shallow.c: images of few features, which lie as convolution_lying says.
+
+typedef struct convolution_shallow {
+  convolution_lying input, result;
+  convolution_cut cut;
+  int64_t taps;                // positions of the kernel
+  int64_t panels;              // elements of the kernel in panels, for all threads; 0: it is left as it lies
+  int64_t block;               // positions that are computed one after the other
+  bool copies;                 // parts of the image are copied
+  int64_t copied, line, sums;  // elements that a thread keeps: of a part's copy, of a line, of a block of results
+} convolution_shallow;
+
+// Whether that beats the library, if it has a way.
+bool convolution_shallow_pays(const convolution_form *f, const convolution_lying *input);
+// False if the convolution is none, or on a machine without AVX2.
+bool convolution_shallow_plan(const convolution_form *f, const convolution_lying *input,
+                              const convolution_lying *result, convolution_shallow *p);
+int64_t convolution_shallow_scratch(const convolution_form *f, const convolution_shallow *p, int threads);
+
+typedef struct convolution_shallow_arrays {
+  const void *input;
+  const float *kernel;  // canonical; if the images' features come first, [output feature, input feature, spatial…]
+  const float *bias;    // null without one
+  void *result, *scratch;
+} convolution_shallow_arrays;
+
+// Thread-safe for different arrays.
+void convolution_shallow_execute(const convolution_form *f, const convolution_shallow *p, int threads,
+                                 const convolution_shallow_arrays *arrays);
+
 // --- convolution_spread.c: f32, by all of the kernel at once.
 
 typedef struct convolution_spread {

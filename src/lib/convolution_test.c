@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/cpu_level.h"
 #include "base/pool.h"
 #include "lib/testing.h"
 
@@ -442,6 +443,12 @@ static const struct {
     {"signal", 1, 2, 9000, 1, 1, 1, 31, 1, 15, 1, 1},
     {"grey image", 2, 2, 70, 1, 1, 1, 5, 1, 2, 1, 1},
     {"grey image, dilated", 2, 1, 90, 1, 1, 1, 3, 1, 4, 2, 1},
+    {"signal to many features", 1, 2, 4000, 1, 40, 1, 10, 5, 3, 1, 1},
+    {"signal to many features, long windows", 1, 1, 1500, 1, 33, 1, 40, 4, 0, 1, 1},
+    {"two signals, dilated", 1, 3, 900, 2, 17, 1, 19, 1, 9, 3, 1},
+    {"picture", 2, 2, 80, 3, 20, 1, 3, 1, 1, 1, 1},
+    {"picture, wide", 2, 1, 140, 4, 9, 1, 5, 1, 0, 2, 1},
+    {"room", 3, 1, 64, 1, 8, 1, 3, 1, 1, 1, 1},
     {"one output feature", 2, 2, 20, 48, 1, 1, 3, 1, 1, 1, 1},
     {"few output features, dilated input", 2, 1, 14, 32, 3, 1, 4, 1, 2, 1, 2},
     {"cropped", 2, 1, 30, 64, 64, 1, 3, 1, -1, 1, 1},
@@ -506,7 +513,7 @@ static form trained_form(size_t k) {
   return f;
 }
 
-static bool is_left_to_tiles(const form *f) {
+static bool goes_by(const form *f, const char *way) {
   arena *a = arena_create();
   convolution c;
   convolution_plan *plan;
@@ -514,10 +521,10 @@ static bool is_left_to_tiles(const form *f) {
   c.call.threads = 1;
   heddle_status status = convolution_plan_make(a, &c.call, &plan);
   if (!status_is_ok(status)) _exit(100);
-  const bool is_left = strcmp(convolution_plan_way(plan), "tiles") == 0;
+  const bool goes = strcmp(convolution_plan_way(plan), way) == 0;
   convolution_plan_release(plan);
   arena_destroy(a);
-  return is_left;
+  return goes;
 }
 
 // How many ordinary forms no library implementation takes.
@@ -525,13 +532,13 @@ static int count_untaken(const char *instructions) {
   int count = 0;
   for (size_t k = 0; k < ORDINARY; k++) {
     const form f = ordinary_form(k);
-    if (!is_left_to_tiles(&f)) continue;
+    if (!goes_by(&f, "tiles")) continue;
     printf("%s with %s: tiles\n", ordinary[k].name, instructions);
     count++;
   }
   for (size_t k = 0; k < TRAINED; k++) {
     const form f = trained_form(k);
-    if (!is_left_to_tiles(&f)) continue;
+    if (!goes_by(&f, "tiles")) continue;
     printf("gradient %zu with %s: tiles\n", k, instructions);
     count++;
   }
@@ -586,8 +593,16 @@ static void test_cuts(void **state) {
     form f = ordinary_form(k);
     f.bias = k % 2;
     f.activation = k % 3 ? "relu" : NULL;
+    for (int d = 0; d < f.spatial; d++) f.reversal[d] = k % 4 == 3;
     check_large(&f, f32, k);
   }
+}
+
+// Features come first.
+static void lie_planar(form *f) {
+  for (int d = 0; d < f->spatial; d++) f->input_order[d + 1] = f->output_order[d + 1] = f->kernel_order[d] = d + 2;
+  f->input_order[f->spatial + 1] = f->output_order[f->spatial + 1] = f->kernel_order[f->spatial] = 1;
+  f->kernel_order[f->spatial + 1] = 0;
 }
 
 // Images with features first, and of types that are widened, are brought part by part.
@@ -601,15 +616,37 @@ static void test_lying(void **state) {
     form f = ordinary_form(k);
     f.bias = k % 2;
     f.activation = k % 3 ? NULL : "relu";
+    for (int d = 0; d < f.spatial; d++) f.reversal[d] = k % 4 == 1;
     check_large(&f, types[1], k);
-    for (int d = 0; d < f.spatial; d++) f.input_order[d + 1] = f.output_order[d + 1] = f.kernel_order[d] = d + 2;
-    f.input_order[f.spatial + 1] = f.output_order[f.spatial + 1] = f.kernel_order[f.spatial] = 1;
-    f.kernel_order[f.spatial + 1] = 0;
+    lie_planar(&f);
     for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
       f.is_endless = (k + t) % 4 == 0 && types[t][0] != DTYPE_S8;
       if (types[t][0] == DTYPE_S8) f.bias = 0, f.activation = NULL;
       check_large(&f, types[t], k + t);
     }
+  }
+}
+
+// Images of few features with narrower vectors, too. Windows that reach far beyond a small image are no copies of
+// zeros.
+static void test_few_features(void **state) {
+  (void)state;
+  if (!__builtin_cpu_supports("avx2")) skip();
+  for (size_t k = 0; k < ORDINARY; k++) {
+    form f = ordinary_form(k);
+    if (f.group_features > 4 || f.outputs_per_group < 8 || f.feature_groups > 1 || f.stride[f.spatial - 1] > 5)
+      continue;
+    if (f.spatial > 1 && (f.stride[1] > 1 || f.input[0] < 64)) continue;
+    lie_planar(&f);
+    for (int level = CPU_LEVEL_NATIVE; level <= CPU_LEVEL_V3; level += CPU_LEVEL_V3) {
+      cpu_level_limit((cpu_level)level);
+      assert_true(goes_by(&f, "shallow"));
+      check_large(&f, f32, k);
+    }
+    cpu_level_limit(CPU_LEVEL_NATIVE);
+    f.input[0] = 10, f.size[0] = 2;
+    f.window_dilation[0] = f.low[0] = f.high[0] = 1 << 16;
+    assert_false(f.spatial == 1 && goes_by(&f, "shallow"));
   }
 }
 
@@ -756,6 +793,7 @@ int main(void) {
       cmocka_unit_test(test_lying),          cmocka_unit_test(test_kernel_gradients),
       cmocka_unit_test(test_fewer_threads),  cmocka_unit_test(test_empty),
       cmocka_unit_test(test_refusals),       cmocka_unit_test(test_endless_dims),
+      cmocka_unit_test(test_few_features),
   };
   return cmocka_run_group_tests_name("lib/convolution", tests, NULL, NULL);
 }
