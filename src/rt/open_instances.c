@@ -131,11 +131,21 @@ static heddle_status fill_given(const making *m) {
   return status;
 }
 
+static const int64_t *copy_dims(arena *a, const program *p, const int64_t *const *dims) {
+  int count = 0;
+  for (int i = 0; i < p->parameter_count; i++) count += p->parameters[i].shape.rank;
+  int64_t *copy = arena_array(a, int64_t, count);
+  for (int i = 0, k = 0; i < p->parameter_count; i++)
+    for (int d = 0; d < p->parameters[i].shape.rank; d++) copy[k++] = dims[i][d];
+  return copy;
+}
+
 static heddle_status fill(void *argument) {
   const making *m = argument;
   open_instance *x = m->instance;
   const open_instances_source *from = m->source;
   x->arena = arena_create();
+  x->dims = copy_dims(x->arena, from->program, m->dims);
   if (from->make) return from->make(from->user, x->symbols, x);
   if (from->program->sizes.is_for_given) return fill_given(m);
   const program *general = program_sizes_fill(x->arena, from->program, x->symbols);
@@ -176,6 +186,26 @@ static open_instance *find(open_instances *all, const int64_t *symbols) {
   for (int k = 0; k < KEPT; k++) {
     open_instance *x = all->kept[k];
     if (!x || memcmp(x->symbols, symbols, sizeof x->symbols) != 0) continue;
+    x->users++;
+    x->last_used = ++all->uses;
+    return x;
+  }
+  return NULL;
+}
+
+static bool has_dims(const open_instance *x, const program *p, const int64_t *const *dims) {
+  const int64_t *own = x->dims;
+  for (int i = 0; i < p->parameter_count; i++)
+    for (int d = 0; d < p->parameters[i].shape.rank; d++)
+      if (*own++ != dims[i][d]) return false;
+  return true;
+}
+
+// The same by the dims of a run, for which nothing needs to be worked out.
+static open_instance *find_used(open_instances *all, const int64_t *const *dims) {
+  for (int k = 0; k < KEPT; k++) {
+    open_instance *x = all->kept[k];
+    if (!x || !has_dims(x, all->source.program, dims)) continue;
     x->users++;
     x->last_used = ++all->uses;
     return x;
@@ -283,13 +313,13 @@ static heddle_status make_and_keep(open_instances *all, const int64_t *const *di
 
 // Null where *why says why.
 static open_instance *take(open_instances *all, const int64_t *const *dims, heddle_status *why) {
+  lock_take(&of_all);
+  open_instance *x = find_used(all, dims);
+  lock_give(&of_all);
+  if (x) return x;
   int64_t symbols[PROGRAM_MOST_SYMBOLS] = {0};
   *why = program_sizes_solve(all->source.program, dims, symbols);
   if (!status_is_ok(*why)) return NULL;
-  lock_take(&of_all);
-  open_instance *x = find(all, symbols);
-  lock_give(&of_all);
-  if (x) return x;
   making_size *own = NULL;
   *why = find_or_begin(all, symbols, &own, &x);
   if (own) *why = make_and_keep(all, dims, symbols, own, &x);

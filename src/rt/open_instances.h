@@ -16,6 +16,7 @@ typedef struct open_instance {
   invocable callable;
   void *made;  // what whoever made it keeps with it
   int64_t symbols[PROGRAM_MOST_SYMBOLS];
+  const int64_t *dims;  // of all parameters, one behind the other
   int users;
   uint64_t last_used;
 } open_instance;
