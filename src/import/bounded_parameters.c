@@ -1,5 +1,6 @@
-// One walk over the entry, operands first. Where sizes of a run are below the bounds, XLA's operations do what they do
-// on arrays of these sizes, so that shape inference says the results' shapes; the exceptions are written out here.
+// One walk over the entry and what it calls, operands first. Where sizes of a run are below the bounds, XLA's
+// operations do what they do on arrays of these sizes, so that shape inference says the results' shapes; the exceptions
+// are written out here.
 #include "import/bounded_parameters.h"
 
 #include "hlo/open_size.h"
@@ -8,7 +9,9 @@
 typedef struct resizing {
   arena *scratch;
   ptr_map declared;  // instruction of another shape now -> the shape that was declared
+  ptr_map sizes;     // what stands for get-dimension-size of a given dim -> that size + 1
   import_open_sizes *open;
+  VEC(computation *) replaced;  // computations that calls had copies made of
   heddle_status misfit;  // the first operation whose operands' open sizes differ: the walk goes on for its conditions
 } resizing;
 
@@ -113,12 +116,36 @@ static heddle_status resize_pad(const resizing *r, const instruction *i) {
   return status_ok();
 }
 
-// Other dims may be set: they stay dynamic.
+// Windows look at one element of such a dim each, and at all of them.
+static heddle_status check_windows(const resizing *r, const instruction *i) {
+  for (int k = 0; k < i->operand_count; k++)
+    for (int d = 0; d < i->operands[k]->shape->rank; d++) {
+      if (!is_given(r, i->operands[k], d)) continue;
+      const window_dim *w = &i->attributes->window.dims[d];
+      if (w->size != 1 || w->stride != 1 || w->padding_low != 0 || w->padding_high != 0 || w->base_dilation != 1)
+        return refuse(i, "has windows along a dim of dynamic size");
+    }
+  return status_ok();
+}
+
+// Images may be any number.
+static heddle_status check_convolution(const resizing *r, const instruction *i) {
+  for (int k = 0; k < 2; k++)
+    for (int d = 0; d < i->operands[k]->shape->rank; d++)
+      if (is_given(r, i->operands[k], d) && (k > 0 || d != i->attributes->dim_labels.input_batch))
+        return refuse(i, "has a dim of dynamic size that is not the number of images");
+  if (i->attributes->batch_group_count <= 1) return status_ok();
+  return refuse(i, "divides a dim of dynamic size into groups");
+}
+
+// Other dims may be set: they stay dynamic. What is set to the size that it has is the operand.
 static heddle_status resize_set_size(const resizing *r, arena *a, instruction *i) {
   const int64_t d = i->attributes->dimensions.data[0];
   const shape *from = i->operands[0]->shape;
   const uint64_t set = (uint64_t)1 << d;
-  if (is_given(r, i->operands[0], (int)d)) return refuse(i, "sets a size that an argument has");
+  const bool is_own = (int64_t)(intptr_t)ptr_map_get(&r->sizes, i->operands[1]) == from->dims[d] + 1;
+  if (is_given(r, i->operands[0], (int)d) && !is_own) return refuse(i, "sets a size that an argument has");
+  if (is_given(r, i->operands[0], (int)d)) instruction_replace_uses(i, i->operands[0]);
   i->shape = with_dims(a, i->shape, from->dims, (from->dynamic_dims & ~set) | (i->shape->dynamic_dims & set));
   return status_ok();
 }
@@ -238,6 +265,7 @@ static bool infers(const instruction *i) {
   switch (i->opcode) {
     case HLO_BITCAST_CONVERT:
     case HLO_CONCATENATE:
+    case HLO_CONVOLUTION:
     case HLO_COPY:
     case HLO_DOT:
     case HLO_DYNAMIC_SLICE:
@@ -247,6 +275,7 @@ static bool infers(const instruction *i) {
     case HLO_OPT_BARRIER:
     case HLO_PAD:
     case HLO_REDUCE:
+    case HLO_REDUCE_WINDOW:
     case HLO_REVERSE:
     case HLO_SCATTER:
     case HLO_SLICE:
@@ -295,9 +324,117 @@ static heddle_status infer_open(resizing *r, arena *a, instruction *i) {
   return status_ok();
 }
 
+// --- calls
+
+static heddle_status walk(resizing *r, const computation *c);
+
+// In the same module, with names of its own.
+static heddle_status copy_computation(const resizing *r, const computation *from, computation **out) {
+  instruction_list order = {0};
+  ptr_map copies = {0};
+  TRY(computation_post_order(r->scratch, from, &order));
+  computation *to = module_add_computation(from->module, from->name);
+  to->where = from->where;
+  to->execution_thread = from->execution_thread;
+  to->attributes_text = from->attributes_text;
+  for (int k = 0; k < from->parameters.size; k++) {
+    const instruction *p = from->parameters.data[k];
+    instruction *copy = computation_add_parameter(to, k, p->name, p->shape);
+    copy->where = p->where;
+    ptr_map_put(r->scratch, &copies, p, copy);
+  }
+  for (int k = 0; k < order.size; k++) {
+    const instruction *i = order.data[k];
+    if (i->opcode == HLO_PARAMETER) continue;
+    instruction **operands = arena_array(r->scratch, instruction *, i->operand_count);
+    for (int o = 0; o < i->operand_count; o++) operands[o] = ptr_map_get(&copies, i->operands[o]);
+    instruction *copy = computation_add_copy(to, i, operands);
+    for (int p = 0; p < i->control_predecessors.size; p++)
+      vec_push(from->module->arena, &copy->control_predecessors,
+               (instruction *)ptr_map_get(&copies, i->control_predecessors.data[p]));
+    ptr_map_put(r->scratch, &copies, i, copy);
+  }
+  computation_set_root(to, ptr_map_get(&copies, from->root));
+  *out = to;
+  return status_ok();
+}
+
+// A copy of what operation `i` calls, of arguments whose sizes are given; other calls take other sizes.
+static heddle_status resize_called(resizing *r, instruction *i, int number, int count, instruction *const *arguments) {
+  computation **called = arena_array(r->scratch, computation *, i->called_count), *made;
+  TRY(copy_computation(r, i->called[number], &made));
+  for (int k = 0; k < count; k++) {
+    instruction *p = made->parameters.data[k];
+    if (!ptr_map_has(&r->declared, arguments[k])) continue;
+    if (!allows(p->shape, arguments[k]->shape))
+      return refuse(i, "declares a static size where an argument has another");
+    ptr_map_put(r->scratch, &r->declared, p, (void *)p->shape);
+    p->shape = arguments[k]->shape;
+  }
+  TRY(walk(r, made));
+  vec_push(r->scratch, &r->replaced, i->called[number]);
+  for (int k = 0; k < i->called_count; k++) called[k] = k == number ? made : i->called[k];
+  instruction_set_called(i, i->called_count, called);
+  return status_ok();
+}
+
+// A loop's state has the same sizes in all turns.
+static heddle_status resize_while(resizing *r, instruction *i) {
+  for (int k = 0; k < 2; k++) TRY(resize_called(r, i, k, 1, i->operands));
+  if (!shape_compatible(i->called[1]->root->shape, i->operands[0]->shape))
+    return refuse(i, "has a state whose sizes change");
+  i->shape = i->called[1]->root->shape;
+  return status_ok();
+}
+
+static heddle_status resize_conditional(resizing *r, instruction *i) {
+  for (int k = 0; k < i->called_count; k++)
+    if (ptr_map_has(&r->declared, i->operands[k + 1])) TRY(resize_called(r, i, k, 1, &i->operands[k + 1]));
+  for (int k = 1; k < i->called_count; k++)
+    if (!shape_compatible(i->called[k]->root->shape, i->called[0]->root->shape))
+      return refuse(i, "has branches whose results are of different sizes");
+  i->shape = i->called[0]->root->shape;
+  return status_ok();
+}
+
+static heddle_status resize_call(resizing *r, instruction *i) {
+  TRY(resize_called(r, i, 0, i->operand_count, i->operands));
+  i->shape = i->called[0]->root->shape;
+  return status_ok();
+}
+
+static bool is_called(const module *m, const computation *c) {
+  for (int k = 0; k < m->computations.size; k++) {
+    const instruction_list *all = &m->computations.data[k]->instructions;
+    for (int n = 0; n < all->size; n++)
+      for (int x = 0; x < all->data[n]->called_count; x++)
+        if (all->data[n]->called[x] == c) return true;
+  }
+  return false;
+}
+
+// What is left of computations that only copies of are called now: callers first, as they call others of them.
+static void drop_replaced(const resizing *r, module *m) {
+  bool dropped = true;
+  while (dropped) {
+    dropped = false;
+    for (int k = 0; k < r->replaced.size; k++) {
+      computation *c = r->replaced.data[k];
+      if (module_find_computation(m, c->name) != c || is_called(m, c)) continue;
+      module_remove_computation(m, c);
+      dropped = true;
+    }
+  }
+}
+
 static heddle_status resize_operation(resizing *r, arena *a, instruction *i) {
   hlo_attributes *x = i->attributes;
   switch (i->opcode) {
+    case HLO_CALL: return resize_call(r, i);
+    case HLO_WHILE: return resize_while(r, i);
+    case HLO_CONDITIONAL: return resize_conditional(r, i);
+    case HLO_CONVOLUTION: TRY(check_convolution(r, i)); break;
+    case HLO_REDUCE_WINDOW: TRY(check_windows(r, i)); break;
     case HLO_BROADCAST: return resize_broadcast(r, a, i);
     case HLO_RESHAPE: return resize_reshape(a, i);
     case HLO_SET_DIMENSION_SIZE: return resize_set_size(r, a, i);
@@ -312,13 +449,14 @@ static heddle_status resize_operation(resizing *r, arena *a, instruction *i) {
 }
 
 // Users take the size as a value, if it is given. The operation itself stays, as others may wait for it.
-static void replace_size(const resizing *r, instruction *i) {
+static void replace_size(resizing *r, instruction *i) {
   const int64_t d = i->attributes->dimensions.data[0], size = i->operands[0]->shape->dims[d];
   if (!is_given(r, i->operands[0], (int)d)) return;
   const builder b = builder_for(i);
   const bool is_open = r->open && size >= r->open->from && size <= INT32_MAX;
   instruction *by = is_open ? builder_convert(&b, open_size_add(&b, size), i->shape->dtype)
                             : builder_scalar_int(&b, i->shape->dtype, size);
+  ptr_map_put(r->scratch, &r->sizes, by, (void *)(intptr_t)(size + 1));
   instruction_replace_uses(i, by);
   if (i->parent->root == i) computation_set_root(i->parent, by);
 }
@@ -336,11 +474,16 @@ static heddle_status resize(resizing *r, instruction *i) {
   return status_ok();
 }
 
-static heddle_status resize_all(resizing *r, const computation *c) {
+static heddle_status walk(resizing *r, const computation *c) {
   instruction_list order = {0};
   TRY(computation_post_order(r->scratch, c, &order));
   heddle_status s = status_ok();
   for (int k = 0; k < order.size && status_is_ok(s); k++) s = resize(r, order.data[k]);
+  return s;
+}
+
+static heddle_status resize_all(resizing *r, const computation *c) {
+  heddle_status s = walk(r, c);
   if (status_is_ok(r->misfit)) return s;
   heddle_status_free(s);
   return r->misfit;
@@ -424,7 +567,8 @@ heddle_status bounded_parameters_resize(arena *a, module *m, const import_option
   }
   if (r.declared.size == 0) return status_ok();
   TRY(resize_all(&r, m->entry));
-  TRY(computation_sort(a, m->entry));
+  drop_replaced(&r, m);
+  for (int k = 0; k < m->computations.size; k++) TRY(computation_sort(a, m->computations.data[k]));
   declare_entry(m);
   return module_verify(m);
 }

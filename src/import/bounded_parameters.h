@@ -10,7 +10,9 @@
 // operation by operation as in a program of static shapes, never beyond what is declared dynamic; what
 // get-dimension-size asks of such a dim is a constant, of an open one heddle.open_size. The module is verified after.
 // HEDDLE_INVALID for an argument of another shape or beyond a bound; HEDDLE_UNIMPLEMENTED, at the operation, for one
-// that no size follows through: what calls computations of arrays, windows, set-dimension-size of a dim that is given.
+// that no size follows through: windows along such a dim, a state of a loop or branches whose sizes differ,
+// set-dimension-size of a dim that is given to another size than it has. What is called with arrays of such sizes is a
+// copy, for them.
 heddle_status bounded_parameters_resize(arena *a, module *m, const import_options *options);
 
 #endif
