@@ -26,6 +26,11 @@ typedef struct open_plans {
   lhlo_program *const *plans;
 } open_plans;
 
+// Gives a kernel of tiles a module that was made elsewhere, at any stage of the road through tiles; a null module: it
+// is emitted from its plan. Called on the threads that compile.
+typedef heddle_status (*compile_region)(void *argument, MlirContext context, arena *scratch, const kernel_plan *kernel,
+                                        MlirModule *out);
+
 typedef struct compile_options {
   bool exact;              // keep every rounding of the HLO (default: excess precision for bf16, f16 and narrower)
   bool deterministic;      // on GPUs, too, every run rounds alike, which costs scatters the atomic operations
@@ -50,6 +55,8 @@ typedef struct compile_options {
   compile_dump dump;                        // every stage's text; may be null
   void *dump_argument;
   compile_progress progress;
+  compile_region region;  // null: all kernels are emitted
+  void *region_argument;
   bool injects_profile;    // profile operations around all of LHLO's
   const open_plans *open;  // of a program for open sizes with kernels that take them; null: those get no code
 } compile_options;

@@ -17,6 +17,7 @@
 #include "target/code_generators.h"
 #include "tile/kernel.h"
 #include "tile/passes.h"
+#include "tile/stage.h"
 
 // --- one kernel
 
@@ -36,6 +37,7 @@ typedef struct kernel_job {
   MlirModule ir;
   kernel_cache_key key;
   bool has_cache, is_cached;  // code may be kept; was found
+  bool is_given;              // the module was made elsewhere
 } kernel_job;
 
 static heddle_status take_session(void *state) {
@@ -47,6 +49,12 @@ static heddle_status take_session(void *state) {
 static heddle_status emit(void *state) {
   kernel_job *j = state;
   MlirContext context = lower_session_context(j->session);
+  const compile_options *o = j->options;
+  if (o->region && j->kernel->hero == HERO_TILES) {
+    TRY(o->region(o->region_argument, context, j->scratch, j->kernel, &j->ir));
+    j->is_given = !mlirModuleIsNull(j->ir);
+    if (j->is_given) return status_ok();
+  }
   return j->kernel->hero == HERO_TILES ? tile_kernel_emit(context, j->scratch, j->kernel, &j->ir)
                                        : emit_kernel(context, j->scratch, j->kernel, j->planned, &j->ir);
 }
@@ -58,8 +66,11 @@ static heddle_status lower(void *state) {
   j->lowering = (lower_options){.target = *j->machine, .exact = j->options->exact};
   if (j->options->scalar) j->lowering.target.vector_bits = 0;
   if (generator->prepare) generator->prepare(j->scratch, &j->lowering);
-  const pass *const *passes = j->kernel->hero == HERO_TILES ? tile_pipeline(j->machine) : lower_pipeline(j->machine);
-  heddle_status s = lower_run_in(j->session, passes, mlirModuleGetOperation(j->ir), &j->lowering, j->options->control);
+  const MlirOperation module = mlirModuleGetOperation(j->ir);
+  const pass *const *passes = j->is_given ? tile_pipeline_from(tile_stage_of(j->scratch, module), j->machine)
+                              : j->kernel->hero == HERO_TILES ? tile_pipeline(j->machine)
+                                                              : lower_pipeline(j->machine);
+  heddle_status s = lower_run_in(j->session, passes, module, &j->lowering, j->options->control);
   return status_is_ok(s) ? s : status_context(s, "while compiling kernel %s", j->kernel->name);
 }
 
@@ -330,7 +341,8 @@ static void compile_range(void *argument, int64_t begin, int64_t end) {
 
 static heddle_status first_error(const kernel_batch *b) {
   heddle_status s = status_ok();
-  tile_failures *failures = b->program->failures;
+  // A region that somebody gave is wrong, and not the choice of tiles.
+  tile_failures *failures = b->options->region ? NULL : b->program->failures;
   for (int i = 0; i < b->count; i++) {
     if (failures && !status_is_ok(b->statuses[i]))
       (void)tile_failures_note(failures, b->program->kernels.plans[i], b->statuses[i]);

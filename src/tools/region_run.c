@@ -4,19 +4,16 @@
 #include <mlir-c/BuiltinAttributes.h>
 #include <stdlib.h>
 
-#include "base/int64.h"
 #include "emit/ir_builder.h"
 #include "kernel/sizes.h"
 #include "lib/element.h"
 #include "link/link.h"
 #include "target/cpu.h"
 #include "target/vulkan.h"
-#include "tile/markers.h"
-#include "tile/panels.h"
 #include "tile/passes.h"
-#include "tools/mlir_guard.h"
-#include "tools/mlir_spelling_2020.h"
+#include "tile/stage.h"
 #include "tools/region_device.h"
+#include "tools/region_text.h"
 
 enum { TILES = 3, MOST_BINDINGS = 256, ALIGNMENT = 64 };  // TILES: among which the workgroups are dealt, if nobody says
 
@@ -34,70 +31,22 @@ typedef struct region {
   int64_t threads, blocks;  // of a grid
 } region;
 
-static heddle_status invalid(MlirContext context, const char *what) {
-  heddle_status s = ir_diagnostics(context, HEDDLE_INVALID, what);
-  return status_is_ok(s) ? status_error(HEDDLE_INVALID, "%s", what) : s;
-}
-
-static heddle_status parse(MlirContext context, str source, MlirModule *out) {
-  text today = {0};
-  if (mlir_spelling_2020_is(source)) mlir_spelling_2020_read(source, &today);
-  else text_append(&today, source);
-  tile_load_dialects(context);
-  heddle_status s = mlir_guard_check(text_view(&today));
-  if (!status_is_ok(s)) {
-    text_free(&today);
-    return s;
-  }
-  *out = mlirModuleCreateParse(context, mlirStringRefCreate(text_cstr(&today), today.size));
-  text_free(&today);
-  return mlirModuleIsNull(*out) ? invalid(context, "cannot parse the region") : status_ok();
-}
-
 // --- what the region asks for
 
-static int64_t int_of(MlirOperation op, const char *name) { return mlirIntegerAttrGetValueInt(ir_get(op, name)); }
-
-static bool is_before(MlirOperation x, MlirOperation y) {
-  const int64_t x_set = int_of(x, "set"), y_set = int_of(y, "set");
-  return x_set != y_set ? x_set < y_set : int_of(x, "binding") < int_of(y, "binding");
-}
-
-static bool is_written(MlirOperation binding) {
-  MlirStringRef access = mlirStringAttrGetValue(ir_get(binding, "access"));
-  bool any = false;
-  for (size_t k = 0; k + 5 <= access.length; k++) any |= memcmp(access.data + k, "Write", 5) == 0;
-  return any;
-}
-
 static heddle_status find_bindings(arena *a, MlirOperation module, region *r) {
-  const ir_operations all = ir_collect(a, module, "hal.interface.binding");
+  ir_operations all;
+  TRY(region_text_bindings(a, module, &all));
   if (all.size > MOST_BINDINGS) return status_error(HEDDLE_INVALID, "found %d bindings, too many to run", all.size);
+  r->count = all.size;
   for (int k = 0; k < all.size; k++) {
-    int n = r->count++;
-    for (; n > 0 && is_before(all.data[k], r->bindings[n - 1]); n--) r->bindings[n] = r->bindings[n - 1];
-    if (n > 0 && !is_before(r->bindings[n - 1], all.data[k]))
-      return ir_refuse(all.data[k], HEDDLE_INVALID, "found two bindings with one number");
-    r->bindings[n] = all.data[k];
+    r->bindings[k] = all.data[k];
+    r->writes[k] = region_text_writes(all.data[k]);
   }
-  for (int k = 0; k < r->count; k++) r->writes[k] = is_written(r->bindings[k]);
   return status_ok();
 }
 
 static heddle_status find_region(arena *a, MlirOperation module, region *r) {
-  const ir_operations all = ir_collect(a, module, "func.func");
-  int found = 0;
-  for (int k = 0; k < all.size; k++) {
-    MlirBlock block = ir_body(all.data[k], 0);
-    if (mlirBlockIsNull(block) || mlirBlockGetNumArguments(block) > 0) continue;
-    if (++found > 1)
-      return ir_refuse(
-          all.data[k], HEDDLE_INVALID,
-          "found another dispatch region, wanted one, which computes all results: regions do not say which "
-          "arrays they share");
-    r->function = all.data[k];
-  }
-  if (found != 1) return status_error(HEDDLE_INVALID, "found no dispatch region");
+  TRY(region_text_function(a, module, &r->function));
   const str name = ir_symbol(r->function);
   r->name = arena_strdup(a, name.data, name.size);
   MlirAttribute tiles = ir_get(r->function, "xla.tiles");
@@ -112,44 +61,8 @@ static heddle_status find_region(arena *a, MlirOperation module, region *r) {
 
 static size_t bytes_of(const literal *l) { return (size_t)kernel_buffer_bytes(l->shape); }
 
-// What a tensor or memory of the type takes; -1 if that is not known. Predicates have a byte each.
-static int64_t bytes_of_type(MlirType t) {
-  MlirType element = ir_element_type(t);
-  const bool is_complex = mlirTypeIsAComplex(element);
-  if (is_complex) element = mlirComplexTypeGetElementType(element);
-  if (!mlirShapedTypeHasStaticShape(t) || (!mlirTypeIsAInteger(element) && !mlirTypeIsAFloat(element))) return -1;
-  int64_t elements = is_complex ? 2 : 1;
-  for (int d = 0; d < mlirShapedTypeGetRank(t); d++)
-    elements = int64_saturating_mul(elements, mlirShapedTypeGetDimSize(t, d));
-  const int bits = ir_bit_width(element);
-  if (bits > 1 && bits < 8) return int64_ceil_div(elements, 8 / bits);
-  return int64_saturating_mul(elements, (bits + 7) / 8);
-}
-
-static bool is_of(MlirOperation user, MlirOperation binding) {
-  MlirAttribute name = ir_get(user, "binding");
-  MlirStringRef leaf = mlirSymbolRefAttrGetLeafReference(name);
-  return str_equal((str){leaf.data, leaf.length}, ir_symbol(binding));
-}
-
-// What somebody reads of the binding or writes to it, of another size than the array; null: the array fits.
-static MlirType misfit(arena *a, MlirOperation module, MlirOperation binding, const literal *l) {
-  static const char *const users[] = {"hal.interface.load.tensor", "hal.interface.store.tensor", "iree.placeholder"};
-  for (size_t n = 0; n < sizeof users / sizeof *users; n++) {
-    const ir_operations all = ir_collect(a, module, users[n]);
-    for (int k = 0; k < all.size; k++) {
-      if (!is_of(all.data[k], binding)) continue;
-      MlirType t = n == 0   ? panels_type_in_memory(a, all.data[k])
-                   : n == 1 ? mlirValueGetType(ir_operand(all.data[k], 0))
-                            : ir_result_type(all.data[k], 0);
-      if (bytes_of_type(t) != (int64_t)bytes_of(l)) return t;
-    }
-  }
-  return (MlirType){NULL};
-}
-
 static bool fits(arena *a, MlirOperation module, MlirOperation binding, const literal *l) {
-  return mlirTypeIsNull(misfit(a, module, binding, l));
+  return mlirTypeIsNull(region_text_misfit(a, module, binding, (int64_t)bytes_of(l)));
 }
 
 // A binding for which the arrays' order is not that of the bindings: its size has to say which array it is.
@@ -167,7 +80,8 @@ static heddle_status find_array(arena *a, MlirOperation module, const region *r,
   if (!found)
     return status_error(HEDDLE_INVALID, "binding @" STR_FMT " is %s, found %s for it",
                         STR_ARG(ir_symbol(r->bindings[k])),
-                        ir_type_text(a, misfit(a, module, r->bindings[k], in_order)), shape_text(a, in_order->shape));
+                        ir_type_text(a, region_text_misfit(a, module, r->bindings[k], (int64_t)bytes_of(in_order))),
+                        shape_text(a, in_order->shape));
   for (int n = 0; n < k; n++)
     if (r->arrays[n] == found)
       return ir_refuse(r->bindings[k], HEDDLE_INVALID, "found two bindings that one array alone fits");
@@ -259,25 +173,6 @@ static heddle_status call(arena *a, const region *r, const kernel_image *image) 
   return region_device_run(a, &k);
 }
 
-// Where the region stands on the road: it is on buffers, or its operations compute tiles, or it is at the beginning.
-typedef struct region_stage {
-  bool has_buffers, has_tiles;
-} region_stage;
-
-static region_stage stage_of(arena *a, MlirOperation module) {
-  const ir_operations all = ir_collect(a, module, NULL);
-  region_stage stage = {false, false};
-  for (int k = 0; k < all.size; k++) {
-    stage.has_buffers |= ir_is(all.data[k], "iree.placeholder");
-    stage.has_tiles |= markers_of(all.data[k]) >= MARKER_WORKGROUP;
-  }
-  return stage;
-}
-
-static const pass *first_pass(region_stage at, const pass *const *passes) {
-  return at.has_buffers ? &tile_verify_memory : at.has_tiles ? &tile_to_buffers : *passes;
-}
-
 // Distribution says on what grid; the function that says it becomes another one behind that.
 static heddle_status lower_to_grid(lower_session *session, MlirOperation module, const lower_options *options,
                                    const pass *const *passes, region *r) {
@@ -296,9 +191,8 @@ static heddle_status compile(arena *a, lower_session *session, MlirOperation mod
   const bool is_here = r->on != PLATFORM_VULKAN;
   const target_description machine = is_here ? cpu_target_host(a, 1) : *target_vulkan();
   const lower_options options = {.target = machine};
-  const region_stage at = stage_of(a, module);
-  const pass *const *passes = tile_pipeline(&machine), *first = first_pass(at, passes);
-  while (*passes != first) passes++;
+  const tile_stage at = tile_stage_of(a, module);
+  const pass *const *passes = tile_pipeline_from(at, &machine);
   const code_options plain = {.entry = r->name};
   if (!is_here) {
     // One thread can do what a loop after the other says, workgroups cannot wait for each other.
@@ -314,7 +208,7 @@ static heddle_status compile(arena *a, lower_session *session, MlirOperation mod
 static heddle_status run_in(arena *a, lower_session *session, str source, platform on, const literal_list *inputs,
                             const literal_list *outputs) {
   MlirModule module;
-  TRY(parse(lower_session_context(session), source, &module));
+  TRY(region_text_parse(lower_session_context(session), source, &module));
   MlirOperation op = mlirModuleGetOperation(module);
   region r = {.on = on};
   kernel_image image;

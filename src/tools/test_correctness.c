@@ -15,6 +15,7 @@
 #include "tools/execute.h"
 #include "tools/fake_arguments.h"
 #include "tools/grid_bijection.h"
+#include "tools/region_program.h"
 #include "tools/region_run.h"
 
 enum { SEED = 42 };
@@ -35,10 +36,14 @@ typedef struct correctness_flags {
 
 // --- results
 
-static heddle_status run_region(arena *a, const module *m, const correctness_flags *f, const argument_list *arguments,
-                                literal **out) {
+// One region computes all results, several are the program's kernels.
+static heddle_status run_region(arena *a, const module *m, const correctness_flags *f, const compile_options *options,
+                                const argument_list *arguments, literal **out) {
   str source;
+  str_list parts = {0};
   TRY(file_read(a, f->region, &source));
+  region_text_split(a, source, &parts);
+  if (parts.size > 1) return region_program_run(a, m, &parts, f->on, options, arguments, out);
   return region_run(a, source, f->on, arguments, m->entry->root->shape, out);
 }
 
@@ -48,7 +53,7 @@ static heddle_status check_results(arena *a, const module *m, const correctness_
   literal *actual, *expected;
   TRY(fake_arguments(a, m, SEED, false, &arguments));
   TRY(execute_module(a, m, PLATFORM_INTERPRETER, options, &arguments, &expected));
-  if (f->region) TRY(run_region(a, m, f, &arguments, &actual));
+  if (f->region) TRY(run_region(a, m, f, options, &arguments, &actual));
   else TRY(execute_module(a, m, f->on, options, &arguments, &actual));
   default_bounds bounds = default_bounds_for(m, f32_bound);
   if (f->rel_error >= 0) bounds.relative = f->rel_error;
@@ -320,7 +325,8 @@ int main(int argc, char **argv) {
       {"exact", FLAG_BOOL, &f.exact, NULL, "keep every rounding the HLO asks for (no excess precision)"},
       {"keep_fusions", FLAG_BOOL, &f.keep_fusions, NULL, KEEP_FUSIONS_HELP},
       {"region", FLAG_TEXT, &f.region, "FILE",
-       "what runs in the module's place: the text of a dispatch region, at any stage of --until of hlo-opt"},
+       "what runs in the module's place: the text of a dispatch region, or of several between lines // -----, each a "
+       "kernel of that name, at any stage of --until of hlo-opt"},
       {"platform", FLAG_TEXT, &f.platform, "CPU|Vulkan", "where the module or the region runs (CPU)"},
       {"threads", FLAG_THREADS, &f.threads, "N", "threads to run on (all cores)"},
       CODEGEN_FLAG(f.codegen_name),
