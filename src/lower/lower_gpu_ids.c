@@ -27,6 +27,16 @@ static void lower_register(lower_context *c, MlirOperation op, const char *nvvm)
   ir_replace(op, &index);
 }
 
+// Subgroups are warps; threads are in x alone.
+static void lower_subgroup_id(lower_context *c, MlirOperation op) {
+  ir_builder b = ir_builder_before(op, c->scratch);
+  const MlirType i32 = mlirIntegerTypeGet(c->context, 32);
+  const MlirValue thread = ir_value(&b, "nvvm.read.ptx.sreg.tid.x", i32, 0, NULL);
+  const MlirValue warp = ir_binary(&b, "arith.divui", thread, ir_int(&b, i32, c->options->target.subgroup_size));
+  const MlirValue index = ir_cast(&b, "arith.index_cast", mlirIndexTypeGet(c->context), warp);
+  ir_replace(op, &index);
+}
+
 static bool has_dimension(lower_context *c, MlirOperation op, const char *dimension) {
   if (!dimension) return true;
   MlirAttribute wanted = ir_attribute(c->context, arena_printf(c->scratch, "#gpu<dim %s>", dimension));
@@ -84,6 +94,8 @@ heddle_status lower_gpu_ids(lower_context *c, MlirOperation module) {
       if (has_dimension(c, ops.data[i], special_registers[k].dimension))
         lower_register(c, ops.data[i], special_registers[k].nvvm);
   }
+  ir_operations subgroups = ir_collect(c->scratch, module, "gpu.subgroup_id");
+  for (int i = 0; i < subgroups.size; i++) lower_subgroup_id(c, subgroups.data[i]);
   ir_operations barriers = ir_collect(c->scratch, module, "gpu.barrier");
   for (int i = 0; i < barriers.size; i++) lower_barrier(c, barriers.data[i]);
   ir_operations shuffles = ir_collect(c->scratch, module, "gpu.shuffle");

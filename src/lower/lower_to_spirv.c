@@ -15,7 +15,9 @@
 // subgroups an invocation's number is made of its subgroup's and its own there, as nothing else says which of the
 // workgroup's invocations make a subgroup, and each exchange asks whether its partners are within one: the size is a
 // constant that is known when a pipeline is made. Subgroups have to be full. Shuffles and no subgroup's arithmetic, as
-// in which order that adds up is a device's own choice.
+// in which order that adds up is a device's own choice. Subgroups that a kernel was planned for (gpu.subgroup_id,
+// gpu.lane_id) have the size that the target says: invocations whose numbers follow one another, which are one subgroup
+// of the device, or several, or a part of one.
 #include <mlir-c/Dialect/LLVM.h>
 
 #include "lower/passes.h"
@@ -104,6 +106,16 @@ static MlirValue own_number(spirv_code *c, int dimension) {
 static heddle_status thread_id(spirv_code *c, MlirOperation op) {
   return put_index(c, op, own_number(c, dimension_of(c, op)));
 }
+
+static heddle_status planned_subgroup(spirv_code *c, MlirOperation op, const char *operation) {
+  const MlirValue size =
+      spirv_build_int(&c->s, spirv_build_int_type(&c->s, 32), c->context->options->target.subgroup_size);
+  return put_index(c, op, spirv_build_binary(&c->s, operation, own_number(c, 0), size));
+}
+
+static heddle_status subgroup_id(spirv_code *c, MlirOperation op) { return planned_subgroup(c, op, "spirv.UDiv"); }
+
+static heddle_status lane_id(spirv_code *c, MlirOperation op) { return planned_subgroup(c, op, "spirv.UMod"); }
 
 static heddle_status block_id(spirv_code *c, MlirOperation op) {
   return put_index(c, op, block_number(c, dimension_of(c, op)));
@@ -448,9 +460,20 @@ static const struct {
   const char *op;
   heddle_status (*translate)(spirv_code *c, MlirOperation op);
 } rows[] = {
-    {"gpu.thread_id", thread_id}, {"gpu.block_id", block_id}, {"gpu.barrier", barrier},   {"gpu.shuffle", exchange},
-    {"scf.if", branch},           {"scf.for", loop},          {"scf.while", repeat},      {"scf.index_switch", choose},
-    {"func.call", call},          {"scf.yield", nothing},     {"scf.condition", nothing}, {"func.return", give_back},
+    {"gpu.thread_id", thread_id},
+    {"gpu.block_id", block_id},
+    {"gpu.barrier", barrier},
+    {"gpu.shuffle", exchange},
+    {"gpu.subgroup_id", subgroup_id},
+    {"gpu.lane_id", lane_id},
+    {"scf.if", branch},
+    {"scf.for", loop},
+    {"scf.while", repeat},
+    {"scf.index_switch", choose},
+    {"func.call", call},
+    {"scf.yield", nothing},
+    {"scf.condition", nothing},
+    {"func.return", give_back},
 };
 
 static heddle_status translate(spirv_code *c, MlirOperation op) {
@@ -600,13 +623,20 @@ static heddle_status translate_functions(spirv_code *c, const ir_operations *fun
   return status_ok();
 }
 
-// A form that no device would be better off with is none: without exchanges, or without narrow integers. By words the
+static bool has_subgroups(spirv_code *c) {
+  static const char *const names[] = {"gpu.shuffle", "gpu.subgroup_id", "gpu.lane_id"};
+  bool any = false;
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+    any |= ir_collect(c->context->scratch, c->source, names[k]).size > 0;
+  return any;
+}
+
+// A form that no device would be better off with is none: without subgroups, or without narrow integers. By words the
 // workgroup's memory takes more bytes, and what is more than every device has is not launched anywhere.
 static heddle_status translate_form(spirv_code *c, const ir_operations *functions, spirv_form form, int index_bits) {
   enum { NARROW = 1 << SPIRV_INT8 | 1 << SPIRV_INT16 | 1 << SPIRV_STORAGE8 | 1 << SPIRV_STORAGE16 };
   const bool was_narrow = c->s.capabilities & NARROW;
-  if (form == SPIRV_BY_SUBGROUPS && ir_collect(c->context->scratch, c->source, "gpu.shuffle").size == 0)
-    return status_ok();
+  if (form == SPIRV_BY_SUBGROUPS && !has_subgroups(c)) return status_ok();
   if (form == SPIRV_BY_WORDS && !was_narrow) return status_ok();
   c->workgroup_bytes = 0;
   spirv_build_begin(&c->s, c->context, c->source, form, index_bits);

@@ -20,6 +20,7 @@ static const struct {
     {12, offsetof(vulkan_features, int64_atomics), "int64-atomics", "atomic operations on 64 bits"},
     {22, offsetof(vulkan_features, int16), "int16", "integers of 16 bits"},
     {39, offsetof(vulkan_features, int8), "int8", "integers of 8 bits"},
+    {SUBGROUPS, offsetof(vulkan_features, shuffles), "subgroups", "full subgroups"},
     {SHUFFLES, offsetof(vulkan_features, shuffles), "subgroups", "exchanges within subgroups"},
     {4433, offsetof(vulkan_features, storage16), "storage16", "memory of 16-bit elements"},
     {4448, offsetof(vulkan_features, storage8), "storage8", "memory of 8-bit elements"},
@@ -52,7 +53,7 @@ heddle_status vulkan_features_restrict(vulkan_features *f) {
 }
 
 static const char *lack_of(const vulkan_features *f, uint32_t capability) {
-  if (capability == SHADER || capability == SUBGROUPS) return NULL;  // every device of Vulkan 1.1 has them
+  if (capability == SHADER) return NULL;  // every device has it
   for (int k = 0; k < KNOWN_COUNT; k++)
     if (known[k].capability == capability)
       return *(const bool *)((const char *)f + known[k].place) ? NULL : known[k].what;
@@ -88,6 +89,6 @@ heddle_status vulkan_features_check(const vulkan_features *f, const program_imag
 bool vulkan_features_are_subgroups(const program_image *image) {
   size_t at = HEADER;
   for (uint32_t capability; next_capability(image, &at, &capability);)
-    if (capability == SHUFFLES) return true;
+    if (capability == SUBGROUPS) return true;
   return false;
 }

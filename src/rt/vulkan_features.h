@@ -22,7 +22,7 @@ heddle_status vulkan_features_restrict(vulkan_features *f);
 // words, or null. Fails with HEDDLE_INVALID if the image is no module.
 heddle_status vulkan_features_check(const vulkan_features *f, const program_image *image, const char **lack);
 
-// Whether the module has invocations exchange values within subgroups; of one that was checked.
+// Whether the module asks which subgroup an invocation is in; of one that was checked.
 bool vulkan_features_are_subgroups(const program_image *image);
 
 #endif

@@ -47,7 +47,7 @@ static heddle_status fold_grid(const vulkan_device *d, const program_kernel *k, 
   return status_ok();
 }
 
-// Modules with exchanges within subgroups are told how large these are: constant 0. They have to be full.
+// Modules for subgroups are told how large these are: constant 0. They have to be full.
 static heddle_status create_pipeline(vulkan_program *v, VkPipelineCache cache, const char *entry, bool has_subgroups,
                                      size_t bytes, const uint32_t *words, vulkan_kernel *out) {
   vulkan_device *d = v->device;

@@ -526,6 +526,7 @@ static void test_modules(void **state) {
 static void test_forms(void **state) {
   (void)state;
   static const uint32_t subgroups[] = {0x07230203, 0x00010300, 0, 10, 0, 2U << 16 | 17, 61, 2U << 16 | 17, 65};
+  const size_t numbers_only = sizeof subgroups - 2 * sizeof *subgroups;  // asks for subgroups, and for no exchanges
   static const struct {
     uint32_t size, told;
     bool is_partial;
@@ -539,11 +540,14 @@ static void test_forms(void **state) {
                {32, 0, false, "subgroups"},
                {32, 0, true, ""},
                {32, 32, false, "int8,storage8"},
-               {32, 0, false, "int8,subgroups,float64"}};
+               {32, 0, false, "int8,subgroups,float64"},
+               {32, 32, false, ""},
+               {32, 0, true, ""},
+               {32, 0, false, "subgroups"}};
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
     testing_program h = testing_start();
     int32_t found[COUNT];
-    const program_sequence entry = build(&h, subgroups, sizeof subgroups);
+    const program_sequence entry = build(&h, subgroups, c % 2 ? numbers_only : sizeof subgroups);
     const program_image forms[] = {image, {PROGRAM_SPIRV, plain, sizeof plain}};
     h.program.images = forms;
     h.program.image_count = 2;

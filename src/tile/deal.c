@@ -3,8 +3,9 @@
 // Loops over workgroups become the number of one's own (gpu.block_id), the operations of a workgroup loops over points
 // that a workitem has by its number (gpu.thread_id). Points go round: neighbours in memory are neighbouring workitems'.
 // Sums and what is computed from them stay in registers (tile/registers.h), all else that a workgroup keeps is memory
-// of the workgroup, with barriers around whatever one workitem writes and another one may read. An operation that was
-// not tiled is dealt out among all workitems of all workgroups.
+// of the workgroup, with barriers around whatever one workitem writes and another one may read. Of loops over subgroups
+// (tile/subgroup_loops.h) each has the tile of its number (gpu.subgroup_id), whose points its workitems share by their
+// numbers in it (gpu.lane_id). An operation that was not tiled is dealt out among all workitems of all workgroups.
 //
 // How many workitems and workgroups there are the attribute xla.launch says, else as many as there is work for. A
 // workgroup does the work of several where there are fewer. The number of turns of every loop around a barrier depends
@@ -18,6 +19,7 @@
 #include "tile/markers.h"
 #include "tile/passes.h"
 #include "tile/points.h"
+#include "tile/subgroup_loops.h"
 #include "tile/views.h"
 #include "tile/workgroups.h"
 
@@ -27,17 +29,20 @@ typedef struct deal {
   lower_context *context;
   MlirOperation function;
   int64_t threads, blocks;
-  MlirValue thread, block;  // numbers
+  MlirValue thread, block;   // numbers
+  int64_t lanes, subgroups;  // workitems of a subgroup, subgroups of a workgroup
+  MlirValue lane, subgroup;  // numbers, where there are loops over subgroups
 } deal;
 
 // --- one operation
 
-static MlirValue id(ir_builder *b, const char *op, int64_t count) {
+// A number below `count`; in x where the operation has several.
+static MlirValue id(ir_builder *b, const char *op, bool has_dimensions, int64_t count) {
   const MlirNamedAttribute attributes[] = {
-      ir_named_text(b->context, "dimension", "#gpu<dim x>"),
       ir_named_text(b->context, "xla.range",
-                    arena_printf(b->arena, "[0 : index, %lld : index]", (long long)int64_max(count - 1, 0)))};
-  return ir_value_with(b, op, mlirIndexTypeGet(b->context), 0, NULL, 2, attributes);
+                    arena_printf(b->arena, "[0 : index, %lld : index]", (long long)int64_max(count - 1, 0))),
+      ir_named_text(b->context, "dimension", "#gpu<dim x>")};
+  return ir_value_with(b, op, mlirIndexTypeGet(b->context), 0, NULL, has_dimensions ? 2 : 1, attributes);
 }
 
 static bool is_operation(MlirOperation op) { return tiling_is_structured(op) && mlirOperationGetNumResults(op) == 0; }
@@ -85,6 +90,17 @@ static bool needs_barriers(const ir_operations *all, MlirOperation op, const reg
 
 static void barrier(ir_builder *b) { ir_build(b, (ir_op_state){.name = "gpu.barrier"}); }
 
+// --- loops over workgroups, or over their subgroups
+
+// A turn is what stands at the anchor, with the tile of that number.
+static void put_body(deal *d, MlirOperation loop, const workgroups_grid *g, MlirOperation anchor, MlirValue number) {
+  ir_builder b = ir_builder_before(anchor, d->context->scratch);
+  MlirValue at[SHAPE_MAX_RANK];
+  workgroups_positions(&b, g, number, at);
+  ir_inline_block(d->context->scratch, ir_body(loop, 0), anchor, at);
+  ir_erase(loop);
+}
+
 // --- a workgroup's operations
 
 static void make_registers(deal *d, MlirOperation loop, const registers *r, ptr_map *parts) {
@@ -100,6 +116,9 @@ static void make_registers(deal *d, MlirOperation loop, const registers *r, ptr_
         mlirMemRefTypeContiguousGet(ir_element_type(mlirValueGetType(buffer)), s->rank, s->registers, space);
     const MlirValue part = ir_value_with(&b, "memref.alloca", type, 0, NULL, 1, &sizes);
     ptr_map_put(d->context->scratch, parts, buffer.ptr, (void *)part.ptr);
+    for (MlirOpOperand u = mlirValueGetFirstUse(buffer); !mlirOpOperandIsNull(u); u = mlirOpOperandGetNextUse(u))
+      if (views_is_one(mlirOpOperandGetOwner(u)))
+        ptr_map_put(d->context->scratch, parts, ir_result(mlirOpOperandGetOwner(u), 0).ptr, (void *)part.ptr);
   }
 }
 
@@ -107,13 +126,19 @@ static heddle_status deal_operation(deal *d, MlirOperation op, const registers *
   points p;
   ir_builder b = ir_builder_before(op, d->context->scratch);
   const registers_roles *roles = ptr_map_get(&r->operations, op.ptr);
-  TRY(points_of(d->context, op, d->threads, parts, &p));
-  if (roles) return points_in_registers(&p, &b, roles, d->thread);
-  return points_in_turn(&p, &b, d->thread, ir_index(&b, d->threads));
+  const bool is_subgroups = !ir_is_null(subgroup_loops_around(op));
+  const int64_t workitems = is_subgroups ? d->lanes : d->threads;
+  const MlirValue own = is_subgroups ? d->lane : d->thread;
+  TRY(points_of(d->context, op, workitems, parts, &p));
+  if (roles) return points_in_registers(&p, &b, roles, own);
+  return points_in_turn(&p, &b, own, ir_index(&b, workitems));
 }
 
 static void erase_buffers(arena *a, MlirOperation loop, const registers *r) {
   const ir_operations frees = ir_collect(a, loop, "memref.dealloc"), allocs = ir_collect(a, loop, "memref.alloc");
+  const ir_operations views = ir_collect(a, loop, "memref.subview");
+  for (int k = 0; k < views.size; k++)
+    if (ptr_map_has(&r->buffers, ir_result(views.data[k], 0).ptr)) ir_erase(views.data[k]);
   for (int k = 0; k < frees.size; k++) ir_erase(frees.data[k]);
   for (int k = 0; k < allocs.size; k++)
     if (ptr_map_has(&r->buffers, ir_result(allocs.data[k], 0).ptr)) ir_erase(allocs.data[k]);
@@ -134,20 +159,39 @@ static void mark_shared(deal *d, MlirOperation loop) {
     }
 }
 
+// A subgroup has the tile of its number.
+static heddle_status put_subgroups(deal *d, MlirOperation loop) {
+  const ir_operations all = ir_collect(d->context->scratch, loop, WORKGROUPS_FORALL);
+  for (int k = all.size - 1; k >= 0; k--) {
+    workgroups_grid g;
+    if (!workgroups_is_subgroups(all.data[k])) continue;
+    TRY(subgroup_loops_grid(all.data[k], &g));
+    if (g.count != d->subgroups)
+      return ir_refuse(all.data[k], HEDDLE_UNIMPLEMENTED, "found %lld subgroups' tiles, wanted %lld of %lld workitems",
+                       (long long)g.count, (long long)d->subgroups, (long long)d->lanes);
+    put_body(d, all.data[k], &g, all.data[k], d->subgroup);
+  }
+  return status_ok();
+}
+
+static heddle_status expect_marker(MlirOperation op) {
+  const bool is_subgroups = !ir_is_null(subgroup_loops_around(op));
+  if (markers_of(op) == (is_subgroups ? MARKER_SUBGROUP : MARKER_WORKGROUP)) return status_ok();
+  return ir_refuse(op, HEDDLE_UNIMPLEMENTED, "found an operation that no %s has, wanted the marker \"%s\"",
+                   is_subgroups ? "subgroup" : "workgroup", is_subgroups ? "subgroup" : "workgroup");
+}
+
 static heddle_status deal_workgroup(deal *d, MlirOperation loop) {
   arena *a = d->context->scratch;
   registers r;
   ptr_map parts = {0};
-  registers_find(a, loop, d->threads, &r);
+  registers_find(a, loop, d->threads, d->lanes, &r);
   make_registers(d, loop, &r, &parts);
   const ir_operations all = ir_collect(a, loop, NULL);
   ir_operations done = {0};
   for (int k = 0; k < all.size; k++) {
     if (!is_operation(all.data[k])) continue;
-    if (markers_of(all.data[k]) != MARKER_WORKGROUP)
-      return ir_refuse(all.data[k], HEDDLE_UNIMPLEMENTED,
-                       "found an operation that no workgroup has, wanted the marker "
-                       "\"workgroup\"");
+    TRY(expect_marker(all.data[k]));
     ir_builder before = ir_builder_before(all.data[k], a), after = ir_builder_after(all.data[k], a);
     const bool waits = needs_barriers(&all, all.data[k], &r);
     if (waits) barrier(&before);
@@ -158,18 +202,10 @@ static heddle_status deal_workgroup(deal *d, MlirOperation loop) {
   for (int k = 0; k < done.size; k++) ir_erase(done.data[k]);
   erase_buffers(a, loop, &r);
   mark_shared(d, loop);
-  return status_ok();
+  return put_subgroups(d, loop);
 }
 
 // --- workgroups
-
-static void put_body(deal *d, MlirOperation loop, const workgroups_grid *g, MlirOperation anchor, MlirValue number) {
-  ir_builder b = ir_builder_before(anchor, d->context->scratch);
-  MlirValue at[SHAPE_MAX_RANK];
-  workgroups_positions(&b, g, number, at);
-  ir_inline_block(d->context->scratch, ir_body(loop, 0), anchor, at);
-  ir_erase(loop);
-}
 
 // One loop's workgroups have the numbers from 0 on, the next one's those behind.
 static void put_loops(deal *d, const ir_operations *loops, const workgroups_grid *grids, ir_builder *b,
@@ -261,7 +297,8 @@ static void sort_operations(arena *a, MlirOperation function, ir_operations *loo
     if (workgroups_is_loop(op)) vec_push(a, loops, op);
     else if (is_untiled(op)) vec_push(a, untiled, op);
     else vec_push(a, single, op);
-    has_single |= !workgroups_is_loop(op) && !is_untiled(op) && (is_operation(op) || ir_is(op, "scf.for"));
+    has_single |= workgroups_is_subgroups(op) ||
+                  (!workgroups_is_loop(op) && !is_untiled(op) && (is_operation(op) || ir_is(op, "scf.for")));
   }
   if (!has_single) single->size = 0;
 }
@@ -282,6 +319,27 @@ static heddle_status read_launch(deal *d, int64_t work) {
       return ir_refuse(d->function, HEDDLE_UNIMPLEMENTED, "found workgroups in two dimensions, wanted one");
   }
   ir_set(d->function, LAUNCH, mlirDenseI64ArrayGet(d->context->context, 3, (int64_t[]){d->threads, d->blocks, 1}));
+  return status_ok();
+}
+
+static bool has_subgroups(arena *a, MlirOperation function) {
+  const ir_operations all = ir_collect(a, function, WORKGROUPS_FORALL);
+  bool any = false;
+  for (int k = 0; k < all.size; k++) any |= workgroups_is_subgroups(all.data[k]);
+  return any;
+}
+
+static heddle_status read_subgroups(deal *d, ir_builder *b) {
+  const int64_t size = d->context->options->target.subgroup_size;
+  d->lanes = subgroup_loops_size(d->function, size);
+  d->subgroups = d->threads / d->lanes;
+  if (!has_subgroups(d->context->scratch, d->function)) return status_ok();
+  if (d->lanes != size || d->threads % size != 0)
+    return ir_refuse(d->function, HEDDLE_UNIMPLEMENTED,
+                     "found %lld workitems in subgroups of %lld, wanted whole ones of %lld", (long long)d->threads,
+                     (long long)d->lanes, (long long)size);
+  d->subgroup = id(b, "gpu.subgroup_id", false, d->subgroups);
+  d->lane = id(b, "gpu.lane_id", false, d->lanes);
   return status_ok();
 }
 
@@ -316,8 +374,9 @@ static heddle_status deal_function(deal *d) {
     work = int64_ceil_div(points_among(untiled.data[0]), d->context->options->target.grid.tile_threads);
   TRY(read_launch(d, loops.size > 0 ? count : work));
   ir_builder b = ir_builder_before(mlirBlockGetFirstOperation(ir_body(d->function, 0)), a);
-  d->thread = id(&b, "gpu.thread_id", d->threads);
-  d->block = id(&b, "gpu.block_id", d->blocks);
+  d->thread = id(&b, "gpu.thread_id", true, d->threads);
+  d->block = id(&b, "gpu.block_id", true, d->blocks);
+  TRY(read_subgroups(d, &b));
   for (int k = 0; k < untiled.size; k++) TRY(deal_untiled(d, untiled.data[k], &(ptr_map){0}));
   for (int k = 0; k < loops.size; k++) TRY(deal_workgroup(d, loops.data[k]));
   if (loops.size > 0) put_workgroups(d, &loops, grids, count);
@@ -325,7 +384,12 @@ static heddle_status deal_function(deal *d) {
 }
 
 // A region that asks who a workitem is is what one does.
-static bool was_dealt(arena *a, MlirOperation function) { return ir_collect(a, function, "gpu.thread_id").size > 0; }
+static bool was_dealt(arena *a, MlirOperation function) {
+  static const char *const names[] = {"gpu.thread_id", "gpu.subgroup_id", "gpu.lane_id"};
+  bool any = false;
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++) any |= ir_collect(a, function, names[k]).size > 0;
+  return any;
+}
 
 static heddle_status run(pass_context *context, void *unit) {
   lower_context *c = lower_context_of(context);

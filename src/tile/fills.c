@@ -58,44 +58,12 @@ static bool find_views(arena *a, MlirValue memory, MlirOperation loop, ir_operat
   return all && out->size > 0;
 }
 
-// The loop's dimension whose variable it is, -1: none.
-static int dimension_of(MlirOperation loop, MlirValue at) {
-  const MlirBlock body = ir_body(loop, 0);
-  for (int k = 0; k < (int)mlirBlockGetNumArguments(body); k++)
-    if (mlirValueEqual(mlirBlockGetArgument(body, k), at)) return k;
-  return -1;
-}
-
-// Whether along the dim of the memory the view is as long as the loop's step, from its variable on, or all of it.
-static bool covers_dim(MlirOperation loop, const workgroups_grid *g, MlirOperation view, int dim, int *operand,
-                       bool *is_used) {
-  const int64_t all = mlirShapedTypeGetDimSize(mlirValueGetType(ir_operand(view, 0)), dim),
-                offset = mlirDenseI64ArrayGetElement(ir_get(view, "static_offsets"), dim),
-                size = mlirDenseI64ArrayGetElement(ir_get(view, "static_sizes"), dim);
-  if (mlirDenseI64ArrayGetElement(ir_get(view, "static_strides"), dim) != 1) return false;
-  if (offset != INT64_MIN) return offset == 0 && size == all;
-  const int k = dimension_of(loop, ir_operand(view, (*operand)++));
-  if (k < 0 || is_used[k]) return false;
-  is_used[k] = true;
-  return g->lower[k] == 0 && size == g->step[k] && g->trips[k] * g->step[k] == all;
-}
-
-static bool covers(MlirOperation loop, MlirOperation view) {
-  workgroups_grid g;
-  bool is_used[SHAPE_MAX_RANK] = {false};
-  int operand = 1;
-  if (!workgroups_grid_of(loop, &g)) return false;
-  const int rank = (int)mlirDenseArrayGetNumElements(ir_get(view, "static_offsets"));
-  bool all = true;
-  for (int d = 0; d < rank && all; d++) all = covers_dim(loop, &g, view, d, &operand, is_used);
-  for (int k = 0; k < g.rank && all; k++) all = is_used[k] || g.trips[k] == 1;
-  return all && operand == (int)mlirOperationGetNumOperands(view);
-}
-
 static heddle_status sink(lower_context *c, MlirOperation fill) {
   const MlirOperation loop = loop_behind(fill);
   ir_operations views = {0};
-  if (ir_is_null(loop) || !find_views(c->scratch, ir_operand(fill, 1), loop, &views) || !covers(loop, views.data[0]))
+  int dims[SHAPE_MAX_RANK];
+  if (ir_is_null(loop) || !find_views(c->scratch, ir_operand(fill, 1), loop, &views) ||
+      !workgroups_covers(loop, views.data[0], dims))
     return status_ok();
   const MlirBlock body = ir_body(loop, 0);
   const MlirOperation first = mlirBlockGetFirstOperation(body), view = mlirOperationClone(views.data[0]);

@@ -9,17 +9,14 @@
 #define ATTRIBUTE "__internal_linalg_transform__"
 
 static const char *const names[MARKER_COUNT] = {
-    [MARKER_ROOT] = "root",
-    [MARKER_WORKGROUP] = "workgroup",
-    [MARKER_REGISTER] = "register",
-    [MARKER_VECTORIZE] = "vectorize",
+    [MARKER_ROOT] = "root",         [MARKER_WORKGROUP] = "workgroup", [MARKER_SUBGROUP] = "subgroup",
+    [MARKER_REGISTER] = "register", [MARKER_VECTORIZE] = "vectorize",
 };
 
 // By state, the states that may come before: bits.
 static const unsigned before[MARKER_COUNT] = {
-    [MARKER_ROOT] = 1U << MARKER_NONE,
-    [MARKER_WORKGROUP] = 1U << MARKER_NONE | 1U << MARKER_ROOT,
-    [MARKER_REGISTER] = 1U << MARKER_WORKGROUP,
+    [MARKER_ROOT] = 1U << MARKER_NONE,          [MARKER_WORKGROUP] = 1U << MARKER_NONE | 1U << MARKER_ROOT,
+    [MARKER_SUBGROUP] = 1U << MARKER_WORKGROUP, [MARKER_REGISTER] = 1U << MARKER_WORKGROUP,
     [MARKER_VECTORIZE] = 1U << MARKER_REGISTER,
 };
 
@@ -56,8 +53,9 @@ heddle_status markers_expect(arena *a, MlirOperation module, unsigned states) {
     tile_marker found;
     if (!find(all.data[k], &found)) continue;
     if (found == MARKER_COUNT)
-      return ir_refuse(all.data[k], HEDDLE_INVALID,
-                       "found another marker, wanted \"root\", \"workgroup\", \"register\" or \"vectorize\"");
+      return ir_refuse(
+          all.data[k], HEDDLE_INVALID,
+          "found another marker, wanted \"root\", \"workgroup\", \"subgroup\", \"register\" or \"vectorize\"");
     if (!(states & 1U << found) && !by_tile_is_held(all.data[k])) return refuse_state(all.data[k], found, states);
   }
   return status_ok();

@@ -16,7 +16,7 @@ static void test_advance(void **state) {
   static const bool may_follow[MARKER_COUNT][MARKER_COUNT] = {
       [MARKER_NONE] = {[MARKER_ROOT] = true, [MARKER_WORKGROUP] = true},
       [MARKER_ROOT] = {[MARKER_WORKGROUP] = true},
-      [MARKER_WORKGROUP] = {[MARKER_REGISTER] = true},
+      [MARKER_WORKGROUP] = {[MARKER_SUBGROUP] = true, [MARKER_REGISTER] = true},
       [MARKER_REGISTER] = {[MARKER_VECTORIZE] = true},
   };
   (void)state;

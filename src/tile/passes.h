@@ -39,6 +39,8 @@ extern const pass tile_vectorize;
 extern const pass tile_on_buffers;
 // What a workgroup reads is copied to its own memory first.
 extern const pass tile_promote;
+// What a workgroup keeps in registers is cut into a tile for each subgroup.
+extern const pass tile_subgroups;
 // What workitems do becomes loops.
 extern const pass tile_workitems;
 // Workitems and workgroups in several dims get one number each.

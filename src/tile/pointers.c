@@ -174,19 +174,20 @@ static heddle_status find_element(pointers *p, ir_builder *b, MlirOperation op, 
   int64_t *strides = arena_array(p->context->scratch, int64_t, rank), own;
   if (mlirLogicalResultIsFailure(mlirMemRefTypeGetStridesAndOffset(type, strides, &own)))
     return ir_refuse(op, HEDDLE_UNIMPLEMENTED, "found memory without strides");
+  // Where views begin comes first, since loops do not change it.
   MlirValue sum = {NULL};
-  for (int d = 0; d < rank; d++) {
-    if (mlirShapedTypeIsDynamicStrideOrOffset(strides[d]))
-      return ir_refuse(op, HEDDLE_UNIMPLEMENTED, "found memory with strides that are not known");
-    const MlirValue by = ir_binary(b, "arith.muli", ir_operand(op, operand + 1 + d), ir_index(b, strides[d]));
-    sum = sum.ptr ? ir_binary(b, "arith.addi", sum, by) : by;
-  }
   while (!ptr_map_has(&p->memories, memory.ptr)) {
     const MlirOperation view = ir_defining_op(memory);
     if (!ir_is_null(view) && ir_is(view, "memref.subview")) TRY(add_offset(p, b, view, &sum));
     else if (!views_is_one(view))
       return ir_refuse(op, HEDDLE_UNIMPLEMENTED, "found memory that is no array of the device");
     memory = ir_operand(view, 0);
+  }
+  for (int d = 0; d < rank; d++) {
+    if (mlirShapedTypeIsDynamicStrideOrOffset(strides[d]))
+      return ir_refuse(op, HEDDLE_UNIMPLEMENTED, "found memory with strides that are not known");
+    const MlirValue by = ir_binary(b, "arith.muli", ir_operand(op, operand + 1 + d), ir_index(b, strides[d]));
+    sum = sum.ptr ? ir_binary(b, "arith.addi", sum, by) : by;
   }
   *out = ptr_map_get(&p->memories, memory.ptr);
   *number = sum.ptr ? sum : ir_index(b, 0);

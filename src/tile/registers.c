@@ -8,6 +8,7 @@
 #include <mlir-c/AffineExpr.h>
 
 #include "base/int64.h"
+#include "tile/subgroup_loops.h"
 
 enum { MOST_REGISTERS = 256 };  // elements of one buffer that a workitem keeps
 
@@ -18,15 +19,20 @@ typedef struct use {
 
 typedef VEC(use) uses;
 
-// False if something else than a structured operation in the loop uses the buffer.
-static bool find_uses(arena *a, MlirOperation loop, MlirValue buffer, uses *out) {
-  for (MlirOpOperand u = mlirValueGetFirstUse(buffer); !mlirOpOperandIsNull(u); u = mlirOpOperandGetNextUse(u)) {
+// False if something else than a structured operation in the loop uses the memory. *views: views of subgroups' tiles.
+static bool find_uses(arena *a, MlirOperation loop, MlirValue memory, uses *out, ir_operations *views) {
+  for (MlirOpOperand u = mlirValueGetFirstUse(memory); !mlirOpOperandIsNull(u); u = mlirOpOperandGetNextUse(u)) {
     const use found = {mlirOpOperandGetOwner(u), (int)mlirOpOperandGetOperandNumber(u)};
     if (ir_is(found.op, "memref.dealloc")) continue;
-    if (!tiling_is_structured(found.op) || !ir_is_within(found.op, loop)) return false;
+    if (!ir_is_within(found.op, loop)) return false;
+    if (views && ir_is(found.op, "memref.subview")) {
+      vec_push(a, views, found.op);
+      continue;
+    }
+    if (!tiling_is_structured(found.op)) return false;
     vec_push(a, out, found);
   }
-  return out->size > 0;
+  return true;
 }
 
 // By dim of the buffer, the loop of the operation that goes along it; false if elements are not points' own.
@@ -80,28 +86,50 @@ static void share_out(registers_space *s, int64_t threads) {
   }
 }
 
-static registers_space *space_of(arena *a, MlirType memory, int64_t threads) {
-  registers_space *s = arena_new(a, registers_space);
-  *s = (registers_space){.rank = (int)mlirShapedTypeGetRank(memory)};
-  for (int d = 0; d < s->rank; d++) s->size[d] = mlirShapedTypeGetDimSize(memory, d);
-  share_out(s, threads);
-  return s;
-}
-
 // --- buffers
 
 typedef struct candidate {
   MlirValue buffer;
+  ir_operations views;  // that all uses go through: of subgroups' tiles; none: they are a workgroup's
+  workgroups_grid tiles;
+  int tile_dim[REGISTERS_MAX_RANK];  // by dim of the buffer
   int rank;
   uses uses;
   int (*loops)[REGISTERS_MAX_RANK];  // by use
 } candidate;
 
+static bool is_same_grid(const workgroups_grid *x, const workgroups_grid *y) {
+  bool all = x->rank == y->rank;
+  for (int k = 0; k < x->rank && all; k++) all = x->trips[k] == y->trips[k] && x->step[k] == y->step[k];
+  return all;
+}
+
+// All views are of the tiles that subgroups have, the same ones everywhere.
+static bool read_views(arena *a, candidate *c) {
+  for (int k = 0; k < c->views.size; k++) {
+    const MlirOperation view = c->views.data[k], loop = subgroup_loops_around(view);
+    int dims[SHAPE_MAX_RANK];
+    workgroups_grid tiles;
+    if (ir_is_null(loop) || !workgroups_covers(loop, view, dims) || !workgroups_grid_of(loop, &tiles)) return false;
+    if (!find_uses(a, loop, ir_result(view, 0), &c->uses, NULL)) return false;
+    if (k == 0) c->tiles = tiles;
+    for (int d = 0; d < c->rank; d++) {
+      if (k == 0) c->tile_dim[d] = dims[d];
+      if (c->tile_dim[d] != dims[d]) return false;
+    }
+    if (!is_same_grid(&c->tiles, &tiles)) return false;
+  }
+  return true;
+}
+
 static bool read_candidate(arena *a, MlirOperation loop, MlirOperation alloc, candidate *out) {
   const MlirType type = ir_result_type(alloc, 0);
   *out = (candidate){.buffer = ir_result(alloc, 0), .rank = (int)mlirShapedTypeGetRank(type)};
   if (out->rank > REGISTERS_MAX_RANK || !mlirAttributeIsNull(mlirMemRefTypeGetMemorySpace(type))) return false;
-  if (!find_uses(a, loop, out->buffer, &out->uses)) return false;
+  if (!find_uses(a, loop, out->buffer, &out->uses, &out->views)) return false;
+  for (int n = 0; n < out->uses.size; n++)
+    if (out->views.size > 0 || !ir_is_null(subgroup_loops_around(out->uses.data[n].op))) return false;
+  if (!read_views(a, out) || out->uses.size == 0) return false;
   out->loops = arena_alloc(a, sizeof *out->loops * (size_t)out->uses.size);
   for (int n = 0; n < out->uses.size; n++) {
     if (!loops_of_dims(&out->uses.data[n], out->rank, out->loops[n])) return false;
@@ -133,6 +161,9 @@ static bool agrees(const registers *r, const candidate *c, const registers_space
     seen |= 1U << dims[d];
   }
   if (space && seen != (1U << space->rank) - 1) return false;
+  if (space && !is_same_grid(&c->tiles, &space->tiles)) return false;
+  for (int d = 0; d < c->rank && space; d++)
+    if (c->views.size > 0 && c->tile_dim[d] != space->tile_dim[dims[d]]) return false;
   for (int n = 0; n < c->uses.size; n++) {
     const registers_roles *roles = ptr_map_get(&r->operations, c->uses.data[n].op.ptr);
     if (!roles) continue;
@@ -145,6 +176,7 @@ static bool agrees(const registers *r, const candidate *c, const registers_space
 
 static void place(arena *a, registers *r, const candidate *c, registers_space *space, const int *dims) {
   ptr_map_put(a, &r->buffers, c->buffer.ptr, space);
+  for (int k = 0; k < c->views.size; k++) ptr_map_put(a, &r->buffers, ir_result(c->views.data[k], 0).ptr, space);
   for (int n = 0; n < c->uses.size; n++) {
     if (ptr_map_has(&r->operations, c->uses.data[n].op.ptr)) continue;
     registers_roles *roles = arena_new(a, registers_roles);
@@ -155,7 +187,20 @@ static void place(arena *a, registers *r, const candidate *c, registers_space *s
   }
 }
 
-void registers_find(arena *a, MlirOperation loop, int64_t threads, registers *out) {
+static registers_space *space_of(arena *a, const candidate *c, int64_t threads, int64_t lanes) {
+  const bool has_tiles = c->views.size > 0;
+  const MlirType memory = has_tiles ? ir_result_type(c->views.data[0], 0) : mlirValueGetType(c->buffer);
+  registers_space *s = arena_new(a, registers_space);
+  *s = (registers_space){.rank = c->rank, .tiles = c->tiles};
+  for (int d = 0; d < s->rank; d++) {
+    s->size[d] = mlirShapedTypeGetDimSize(memory, d);
+    s->tile_dim[d] = has_tiles ? c->tile_dim[d] : -1;
+  }
+  share_out(s, has_tiles ? lanes : threads);
+  return s;
+}
+
+void registers_find(arena *a, MlirOperation loop, int64_t threads, int64_t lanes, registers *out) {
   *out = (registers){0};
   const ir_operations allocs = ir_collect(a, loop, "memref.alloc");
   for (int k = 0; k < allocs.size; k++) {
@@ -164,7 +209,7 @@ void registers_find(arena *a, MlirOperation loop, int64_t threads, registers *ou
     if (!read_candidate(a, loop, allocs.data[k], &c)) continue;
     registers_space *space = known_space(out, &c, dims);
     if (!agrees(out, &c, space, dims)) continue;
-    if (!space) space = space_of(a, ir_result_type(allocs.data[k], 0), threads);
+    if (!space) space = space_of(a, &c, threads, lanes);
     if (registers_along(space, 0, space->rank) <= MOST_REGISTERS) place(a, out, &c, space, dims);
   }
 }

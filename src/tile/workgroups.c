@@ -2,6 +2,7 @@
 #include "tile/workgroups.h"
 
 #include <mlir-c/BuiltinAttributes.h>
+#include <string.h>
 
 #include "base/int64.h"
 #include "tile/passes.h"
@@ -106,6 +107,43 @@ bool workgroups_grid_of(MlirOperation forall, workgroups_grid *out) {
   return is_known;
 }
 
+// The loop's dimension whose variable it is, -1: none.
+static int dimension_of(MlirOperation loop, MlirValue at) {
+  const MlirBlock body = ir_body(loop, 0);
+  for (int k = 0; k < (int)mlirBlockGetNumArguments(body); k++)
+    if (mlirValueEqual(mlirBlockGetArgument(body, k), at)) return k;
+  return -1;
+}
+
+// Whether along the dim of the memory the view is as long as the loop's step, from its variable on, or all of it.
+static bool covers_dim(MlirOperation loop, const workgroups_grid *g, MlirOperation view, int dim, int *operand,
+                       int *loop_dim) {
+  const int64_t all = mlirShapedTypeGetDimSize(mlirValueGetType(ir_operand(view, 0)), dim),
+                offset = mlirDenseI64ArrayGetElement(ir_get(view, "static_offsets"), dim),
+                size = mlirDenseI64ArrayGetElement(ir_get(view, "static_sizes"), dim);
+  *loop_dim = -1;
+  if (mlirDenseI64ArrayGetElement(ir_get(view, "static_strides"), dim) != 1) return false;
+  if (offset != INT64_MIN) return offset == 0 && size == all;
+  const int k = dimension_of(loop, ir_operand(view, (*operand)++));
+  *loop_dim = k;
+  return k >= 0 && g->lower[k] == 0 && size == g->step[k] && g->trips[k] * g->step[k] == all;
+}
+
+bool workgroups_covers(MlirOperation loop, MlirOperation view, int *dims) {
+  workgroups_grid g;
+  uint32_t used = 0;
+  int operand = 1;
+  const int rank = (int)mlirDenseArrayGetNumElements(ir_get(view, "static_offsets"));
+  if (rank > SHAPE_MAX_RANK || !workgroups_grid_of(loop, &g)) return false;
+  for (int d = 0; d < rank; d++) {
+    if (!covers_dim(loop, &g, view, d, &operand, &dims[d]) || (dims[d] >= 0 && used >> dims[d] & 1U)) return false;
+    if (dims[d] >= 0) used |= 1U << dims[d];
+  }
+  bool all = true;
+  for (int k = 0; k < g.rank; k++) all = all && (used >> k & 1U || g.trips[k] == 1);
+  return all && operand == (int)mlirOperationGetNumOperands(view);
+}
+
 bool workgroups_local_size(MlirOperation function, int64_t out[3]) {
   const MlirAttribute abi = ir_get(function, WORKGROUPS_LOCAL_SIZE);
   if (mlirAttributeIsNull(abi) || !mlirAttributeIsADictionary(abi)) return false;
@@ -137,7 +175,21 @@ void workgroups_positions(ir_builder *b, const workgroups_grid *g, MlirValue num
   }
 }
 
-bool workgroups_is_loop(MlirOperation op) { return ir_is(op, WORKGROUPS_FORALL) || ir_is(op, WORKGROUPS_PARALLEL); }
+static void append(MlirStringRef part, void *out) { text_append(out, (str){part.data, part.length}); }
+
+bool workgroups_is_subgroups(MlirOperation op) {
+  if (ir_is_null(op) || !ir_is(op, WORKGROUPS_FORALL) || mlirAttributeIsNull(ir_get(op, WORKGROUPS_MAPPING)))
+    return false;
+  text t = {0};
+  mlirAttributePrint(ir_get(op, WORKGROUPS_MAPPING), append, &t);
+  const bool found = strstr(text_cstr(&t), "#gpu.warp") != NULL;
+  text_free(&t);
+  return found;
+}
+
+bool workgroups_is_loop(MlirOperation op) {
+  return ir_is(op, WORKGROUPS_PARALLEL) || (ir_is(op, WORKGROUPS_FORALL) && !workgroups_is_subgroups(op));
+}
 
 // Which operation of the block contains it, or is it.
 static MlirOperation within_block(MlirOperation op, MlirBlock block) {

@@ -10,6 +10,7 @@
 #define WORKGROUPS_PLACEHOLDER "iree.placeholder"
 #define WORKGROUPS_FORALL "scf.forall"
 #define WORKGROUPS_PARALLEL "scf.parallel"
+#define WORKGROUPS_MAPPING "mapping"  // of a loop: by dim, what of a GPU goes along it
 
 // A binding of the region's interface, and the pointer that stands for it once the region is a function of pointers.
 typedef struct workgroups_binding {
@@ -37,6 +38,10 @@ typedef struct workgroups_grid {
 
 // Of an scf.forall or scf.parallel; false if it is not known.
 bool workgroups_grid_of(MlirOperation loop, workgroups_grid *out);
+// Whether the loop's turns have the memory among themselves: of a memref.subview in its body, that each turn's is a
+// tile of its own and the tiles are all of the memory. By dim of the memory, *dims are the loop's dim that goes along
+// it, -1: each tile has all of it (SHAPE_MAX_RANK of them).
+bool workgroups_covers(MlirOperation loop, MlirOperation view, int *dims);
 // How many workitems in x, y and z the function says that a workgroup has (`local_size` of its attribute
 // WORKGROUPS_LOCAL_SIZE); false if it does not say so.
 #define WORKGROUPS_LOCAL_SIZE "spv.entry_point_abi"
@@ -50,6 +55,8 @@ heddle_status workgroups_count_threads(MlirOperation function, const int64_t loc
 void workgroups_positions(ir_builder *b, const workgroups_grid *g, MlirValue number, MlirValue *out);
 
 bool workgroups_is_loop(MlirOperation op);
+// Whether it is a loop that is over the subgroups of a workgroup (#gpu.warp in its mapping; tile/subgroup_loops.h).
+bool workgroups_is_subgroups(MlirOperation op);
 // Of the block, what loops over workgroups read, and whatever that reads: it was hoisted out of them, and stays in
 // front of them. By operation.
 ptr_map workgroups_hoisted(arena *a, MlirBlock block);

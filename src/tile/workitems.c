@@ -1,32 +1,46 @@
 // iree-codegen-workitems-to-loops: what a device's workitems do each for themselves is done by one thread of the CPU.
 //
-// A region that was dealt out among workitems asks who it is (gpu.block_id, gpu.thread_id). Its body becomes that of a
-// loop over the workitems of a workgroup, whose number the attribute spv.entry_point_abi has, in one over workgroups,
-// whose number is iree.workgroup_count. In a region that was not, one thread does all that a workgroup does, so that
-// its barriers are nothing. Barriers between workitems would need the loop split at each of them; such a region is
-// refused.
+// A region that was dealt out among workitems asks who it is (gpu.block_id, gpu.thread_id, gpu.subgroup_id,
+// gpu.lane_id). Its body becomes that of a loop over the workitems of a workgroup, whose number the attribute
+// spv.entry_point_abi has, in one over workgroups, whose number is iree.workgroup_count. In a region that was not, one
+// thread does all that a workgroup does, so that its barriers are nothing, and loops over subgroups are loops. Barriers
+// between workitems would need the loop split at each of them; such a region is refused.
 #include <mlir-c/BuiltinAttributes.h>
 
 #include "base/int64.h"
 #include "emit/ir_builder.h"
 #include "tile/passes.h"
+#include "tile/subgroup_loops.h"
 #include "tile/workgroups.h"
 
 #define COUNT "iree.workgroup_count"
 
-typedef enum kind { BLOCK_ID, THREAD_ID, BLOCK_DIM, GRID_DIM, KIND_COUNT } kind;
+// Those of subgroups have no dims.
+typedef enum kind {
+  BLOCK_ID,
+  THREAD_ID,
+  BLOCK_DIM,
+  GRID_DIM,
+  SUBGROUP_SIZE,
+  SUBGROUP_COUNT,
+  SUBGROUP_ID,
+  LANE_ID,
+  KIND_COUNT
+} kind;
 
-static const char *const names[KIND_COUNT] = {[BLOCK_ID] = "gpu.block_id",
-                                              [THREAD_ID] = "gpu.thread_id",
-                                              [BLOCK_DIM] = "gpu.block_dim",
-                                              [GRID_DIM] = "gpu.grid_dim"};
+static const char *const names[KIND_COUNT] = {
+    [BLOCK_ID] = "gpu.block_id",           [THREAD_ID] = "gpu.thread_id",
+    [BLOCK_DIM] = "gpu.block_dim",         [GRID_DIM] = "gpu.grid_dim",
+    [SUBGROUP_SIZE] = "gpu.subgroup_size", [SUBGROUP_COUNT] = "gpu.num_subgroups",
+    [SUBGROUP_ID] = "gpu.subgroup_id",     [LANE_ID] = "gpu.lane_id"};
 
 typedef struct workitems {
-  int64_t local[3], count[3];
-  MlirValue values[KIND_COUNT][3];
+  int64_t local[3], count[3], lanes;
+  MlirValue values[KIND_COUNT][3];  // null: nobody is told
 } workitems;
 
-static heddle_status read_sizes(MlirOperation function, workitems *w) {
+static heddle_status read_sizes(lower_context *c, MlirOperation function, workitems *w) {
+  w->lanes = subgroup_loops_size(function, c->options->target.subgroup_size);
   MlirAttribute count = ir_get(function, COUNT);
   if (!workgroups_local_size(function, w->local))
     return ir_refuse(function, HEDDLE_UNIMPLEMENTED,
@@ -46,6 +60,7 @@ static void append(MlirStringRef part, void *out) { text_append(out, (str){part.
 // The attribute prints as #gpu<dim x>.
 static int dimension(MlirOperation op) {
   text t = {0};
+  if (mlirAttributeIsNull(ir_get(op, "dimension"))) return 0;
   mlirAttributePrint(ir_get(op, "dimension"), append, &t);
   const int d = t.size >= 2 ? text_cstr(&t)[t.size - 2] - 'x' : 0;
   text_free(&t);
@@ -61,7 +76,11 @@ static MlirOperation loop_over(ir_builder *b, int64_t count) {
   return loop;
 }
 
+// A subgroup that is not full is one all the same.
 static void make_sizes(ir_builder *b, workitems *w) {
+  const int64_t workitems = int64_saturating_mul(int64_saturating_mul(w->local[0], w->local[1]), w->local[2]);
+  w->values[SUBGROUP_SIZE][0] = ir_index(b, w->lanes);
+  w->values[SUBGROUP_COUNT][0] = ir_index(b, int64_ceil_div(workitems, w->lanes));
   for (int d = 0; d < 3; d++) {
     w->values[BLOCK_DIM][d] = ir_index(b, w->local[d]);
     w->values[GRID_DIM][d] = ir_index(b, w->count[d]);
@@ -98,6 +117,16 @@ static MlirOperation over_workgroups(ir_builder *b, const workitems *w) {
           .name = "scf.forall", .attribute_count = 4, .attributes = attributes, .region_count = 1, .regions = &region});
 }
 
+// The workitems of a subgroup follow one another, x first.
+static void make_subgroups(ir_builder *b, workitems *w) {
+  MlirValue number = w->values[THREAD_ID][2];
+  for (int d = 1; d >= 0; d--)
+    number = ir_binary(b, "arith.addi", ir_binary(b, "arith.muli", number, w->values[BLOCK_DIM][d]),
+                       w->values[THREAD_ID][d]);
+  w->values[SUBGROUP_ID][0] = ir_binary(b, "arith.divui", number, w->values[SUBGROUP_SIZE][0]);
+  w->values[LANE_ID][0] = ir_binary(b, "arith.remui", number, w->values[SUBGROUP_SIZE][0]);
+}
+
 static void build_loops(ir_builder *b, workitems *w) {
   make_sizes(b, w);
   MlirOperation groups = over_workgroups(b, w);
@@ -105,6 +134,7 @@ static void build_loops(ir_builder *b, workitems *w) {
   for (int d = 0; d < 3; d++) w->values[BLOCK_ID][d] = mlirBlockGetArgument(body, 2 - d);
   *b = ir_builder_before(ir_terminator(body), b->arena);
   for (int d = 2; d >= 0; d--) enter(b, loop_over(b, w->local[d]), &w->values[THREAD_ID][d]);
+  make_subgroups(b, w);
 }
 
 // --- the region
@@ -125,7 +155,8 @@ static bool asks(const ir_operations *all) {
 static void answer(const ir_operations *all, const workitems *w) {
   for (int k = 0; k < all->size; k++) {
     const kind asked = kind_of(all->data[k]);
-    if (asked < KIND_COUNT) ir_replace(all->data[k], &w->values[asked][dimension(all->data[k])]);
+    const MlirValue *value = asked < KIND_COUNT ? &w->values[asked][dimension(all->data[k])] : NULL;
+    if (value && value->ptr) ir_replace(all->data[k], value);
   }
 }
 
@@ -149,7 +180,7 @@ static void move_body(lower_context *c, MlirOperation function, workitems *w) {
 
 static heddle_status convert_workitems(lower_context *c, MlirOperation function) {
   workitems w = {0};
-  TRY(read_sizes(function, &w));
+  TRY(read_sizes(c, function, &w));
   if (ir_collect(c->scratch, function, "gpu.barrier").size > 0)
     return ir_refuse(function, HEDDLE_UNIMPLEMENTED,
                      "found a barrier between workitems, which one thread cannot wait at");
@@ -160,6 +191,23 @@ static heddle_status convert_workitems(lower_context *c, MlirOperation function)
   return status_ok();
 }
 
+// What all subgroups of a workgroup do, one after the other.
+static heddle_status convert_subgroups(lower_context *c, MlirOperation function) {
+  const ir_operations all = ir_collect(c->scratch, function, WORKGROUPS_FORALL);
+  for (int k = 0; k < all.size; k++) {
+    workgroups_grid g;
+    MlirValue at[SHAPE_MAX_RANK], number;
+    if (!workgroups_is_subgroups(all.data[k])) continue;
+    TRY(subgroup_loops_grid(all.data[k], &g));
+    ir_builder b = ir_builder_before(all.data[k], c->scratch);
+    enter(&b, loop_over(&b, g.count), &number);
+    workgroups_positions(&b, &g, number, at);
+    ir_inline_block(c->scratch, ir_body(all.data[k], 0), b.before, at);
+    ir_erase(all.data[k]);
+  }
+  return status_ok();
+}
+
 static heddle_status run(pass_context *context, void *unit) {
   lower_context *c = lower_context_of(context);
   const ir_operations functions = ir_collect(c->scratch, (MlirOperation){unit}, "func.func");
@@ -167,6 +215,8 @@ static heddle_status run(pass_context *context, void *unit) {
     MlirOperation function = functions.data[f];
     const ir_operations all = ir_collect(c->scratch, function, NULL);
     if (asks(&all)) TRY(convert_workitems(c, function));
+    TRY(convert_subgroups(c, function));
+    ir_unset(function, SUBGROUP_LOOPS_SIZE);
     const ir_operations barriers = ir_collect(c->scratch, function, "gpu.barrier");
     for (int k = 0; k < barriers.size; k++) ir_erase(barriers.data[k]);
     ir_unset(function, WORKGROUPS_LOCAL_SIZE);
@@ -189,7 +239,10 @@ static void number_dims(ir_builder *b, const char *op, const int64_t *sizes, Mli
 
 static heddle_status number_workitems(lower_context *c, MlirOperation function, const ir_operations *all) {
   workitems w = {0};
-  TRY(read_sizes(function, &w));
+  TRY(read_sizes(c, function, &w));
+  if (w.lanes != c->options->target.subgroup_size)
+    return ir_refuse(function, HEDDLE_UNIMPLEMENTED, "found subgroups of %lld workitems, wanted %d", (long long)w.lanes,
+                     c->options->target.subgroup_size);
   ir_builder b = ir_builder_before(mlirBlockGetFirstOperation(ir_body(function, 0)), c->scratch);
   make_sizes(&b, &w);
   number_dims(&b, names[THREAD_ID], w.local, w.values[THREAD_ID]);

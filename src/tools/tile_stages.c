@@ -16,6 +16,7 @@ static const struct {
     {"bufferized", &tile_verify_memory},
     {"vectorized", &tile_vectorize},  // on CPUs
     {"promoted", &tile_promote},      // on grids
+    {"subgroups", &tile_subgroups},   // on grids
     {"distributed", &tile_deal},      // on grids
 };
 
