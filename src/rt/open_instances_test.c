@@ -158,8 +158,8 @@ static void test_given_alone(void **state) {
   assert_string_equal(x->callable.program->name, "seven");
   open_instances_give(all, x);
   for (int64_t size = 5; size < 7; size++) {
-    const int64_t *const dims[] = {&size};
-    heddle_status s = open_instances_take(all, dims, &x);
+    const int64_t *const given[] = {&size};
+    heddle_status s = open_instances_take(all, given, &x);
     assert_int_equal(heddle_status_code(s), HEDDLE_INVALID);
     assert_non_null(strstr(heddle_status_message(s), "the sizes alone that it was saved for"));
     heddle_status_free(s);
