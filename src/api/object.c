@@ -9,6 +9,7 @@
 #include "base/cpu_features.h"
 #include "heddle/version.h"
 #include "link/elf_merge.h"
+#include "prog/program_sizes.h"
 #include "target/cpu.h"
 
 // --- the header
@@ -24,18 +25,36 @@ static const char *c_type(dtype t) {
   return integers[type->class == CLASS_SIGNED && type->bits >= 8][width];
 }
 
-static void print_numbers(text *out, int count, const int64_t *numbers) {
-  for (int k = 0; k < count; k++) text_printf(out, "%s%" PRId64, k ? "," : "", numbers[k]);
+// Of a marked program.
+static void print_numbers(text *out, const program *p, int count, const int64_t *numbers) {
+  for (int k = 0; k < count; k++) {
+    const int64_t *terms = object_code_terms(p, numbers[k]);
+    if (k > 0) text_putc(out, ',');
+    if (terms) program_sizes_print(out, &p->sizes, terms);
+    else text_printf(out, "%" PRId64, numbers[k]);
+  }
 }
 
-static void describe(text *out, const char *name, const program_value *v) {
+// What nothing reads or writes has no memory of its own.
+static int64_t bytes_of(const program *p, program_allocation_kind kind, int number, const program_value *v) {
+  for (int k = 0; k < p->allocation_count; k++)
+    if (p->allocations[k].kind == kind && p->allocations[k].number == number) return p->allocations[k].bytes;
+  return program_shape_packed_bytes(&v->shape);
+}
+
+static void describe(text *out, const program *p, program_allocation_kind kind, int number) {
+  const bool is_result = kind == PROGRAM_RESULT;
+  const program_value *v = is_result ? &p->results[number] : &p->parameters[number];
   const program_shape *s = &v->shape;
-  text_printf(out, "//   %s: %s[", name, dtype_name(s->type));
-  print_numbers(out, s->rank, s->dims);
-  text_printf(out, "], %" PRId64 " bytes", program_shape_packed_bytes(s));
+  const int64_t bytes = bytes_of(p, kind, number, v);
+  text_printf(out, "//   %s%d: %s[", is_result ? "out" : "in", number, dtype_name(s->type));
+  print_numbers(out, p, s->rank, s->dims);
+  text_puts(out, "], ");
+  print_numbers(out, p, 1, &bytes);
+  text_puts(out, " bytes");
   if (!program_shape_is_plain(s)) {
     text_puts(out, dtypes[s->type].bits < 8 ? ", packed, minor to major {" : ", minor to major {");
-    print_numbers(out, s->rank, s->minor_to_major);
+    print_numbers(out, p, s->rank, s->minor_to_major);
     text_putc(out, '}');
   }
   if (v->name[0]) text_printf(out, " (%s)", v->name);
@@ -43,9 +62,9 @@ static void describe(text *out, const char *name, const program_value *v) {
   text_putc(out, '\n');
 }
 
-static void describe_all(arena *a, text *out, const program *p) {
-  for (int k = 0; k < p->parameter_count; k++) describe(out, arena_printf(a, "in%d", k), &p->parameters[k]);
-  for (int k = 0; k < p->result_count; k++) describe(out, arena_printf(a, "out%d", k), &p->results[k]);
+static void describe_all(text *out, const program *p) {
+  for (int k = 0; k < p->parameter_count; k++) describe(out, p, PROGRAM_PARAMETER, k);
+  for (int k = 0; k < p->result_count; k++) describe(out, p, PROGRAM_RESULT, k);
   for (int k = 0; k < p->dynamic_count; k++)
     text_printf(out, "//   dimension %d of out%d has the size in out%d, and its bound above\n", p->dynamic[k].dimension,
                 p->dynamic[k].result, p->dynamic[k].size);
@@ -64,8 +83,30 @@ static void describe_call(text *out, bool calls_runtime) {
   text_puts(out, "\n// Arrays are row-major where nothing else is said.\n");
 }
 
+static void print_sizes(text *out, const program_sizes *s) {
+  for (int k = 0; k < program_sizes_given_count(s); k++)
+    text_printf(out, "%sint64_t %s", k ? ", " : "", s->symbols[k].name);
+}
+
+// How much memory a call works in: a number, or a function of the sizes that only calls know.
+static void print_workspace(arena *a, text *out, const program *p, const char *name, const char *upper) {
+  const program_sizes *s = &p->sizes;
+  if (s->symbol_count == 0) {
+    text_printf(out, "// Bytes of workspace for one call.\n#define %s_WORKSPACE_BYTES %" PRId64 "\n", upper,
+                p->temporary_bytes);
+    return;
+  }
+  text_puts(out, "// Bytes of workspace for a call at these sizes; -1 for sizes that the program does not run at:\n");
+  for (int k = 0; k < program_sizes_given_count(s); k++)
+    text_printf(out, "//   %s: %" PRId64 " to %" PRId64 "\n", s->symbols[k].name, s->symbols[k].least,
+                s->symbols[k].most);
+  text_printf(out, "int64_t %s(", object_code_workspace(a, name));
+  print_sizes(out, s);
+  text_puts(out, ");\n");
+}
+
 static void print_header(arena *a, text *out, const compiled *c, const char *name, bool calls_runtime) {
-  const program *p = &c->program;
+  const program *p = object_code_mark(a, &c->program);
   const char *upper = arena_strdup(a, name, strlen(name));
   for (char *x = (char *)(uintptr_t)upper; *x; x++) *x = (char)toupper((unsigned char)*x);
   text_printf(out, "// %s by Heddle " HEDDLE_VERSION ", for %s with %s.\n", p->name, cpu_target_machine(&c->machine),
@@ -73,16 +114,17 @@ static void print_header(arena *a, text *out, const compiled *c, const char *nam
   text_printf(out, "#ifndef HEDDLE_OBJECT_%s_H_\n#define HEDDLE_OBJECT_%s_H_\n\n#include <stdint.h>\n%s\n", upper,
               upper, calls_runtime ? "\n#include \"heddle/runtime.h\"\n" : "");
   text_puts(out, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
-  text_printf(out, "// Bytes of workspace for one call.\n#define %s_WORKSPACE_BYTES %" PRId64 "\n", upper,
-              p->temporary_bytes);
+  print_workspace(a, out, p, name, upper);
   text_printf(out, "// What all addresses are to be multiples of.\n#define %s_ALIGNMENT 64\n\n", upper);
   describe_call(out, calls_runtime);
-  describe_all(a, out, p);
+  describe_all(out, p);
   text_printf(out, "%s %s(", calls_runtime ? "heddle_status" : "void", name);
   for (int k = 0; k < p->parameter_count; k++)
     text_printf(out, "const %s *in%d, ", c_type(p->parameters[k].shape.type), k);
   for (int k = 0; k < p->result_count; k++) text_printf(out, "%s *out%d, ", c_type(p->results[k].shape.type), k);
-  text_puts(out, "void *workspace);\n\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
+  text_puts(out, p->sizes.symbol_count > 0 ? "void *workspace, " : "void *workspace");
+  print_sizes(out, &p->sizes);
+  text_puts(out, ");\n\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
 }
 
 // --- the object
@@ -101,7 +143,8 @@ static heddle_status merge(arena *a, const compiled *c, const char *name, const 
   const program *p = &c->program;
   str *objects = arena_array(a, str, p->image_count + 1);
   elf_constant *constants = arena_array(a, elf_constant, p->allocation_count + calls->count);
-  elf_merge_request request = {.objects = objects, .constants = constants, .shown = name};
+  elf_merge_request request = {.objects = objects, .constants = constants, .shown = {name}};
+  if (p->sizes.symbol_count > 0) request.shown[1] = object_code_workspace(a, name);
   objects[request.object_count++] = (str){driver->data, driver->size};
   for (int k = 0; k < p->image_count; k++)
     objects[request.object_count++] = (str){p->images[k].data, p->images[k].size};
@@ -122,11 +165,6 @@ heddle_status object_make(arena *a, const compiled *c, const char *name, bool fr
     return status_at(HEDDLE_UNIMPLEMENTED, c->program.where,
                      "the program runs on %d devices, which only the runtime has: save the program instead",
                      c->program.device_count);
-  if (c->program.sizes.symbol_count > 0)
-    return status_at(HEDDLE_UNIMPLEMENTED, c->program.where,
-                     "size %s of the program is only known when it runs: objects are made for one size, save the "
-                     "program instead",
-                     c->program.sizes.symbols[0].name);
   kernel_image driver;
   object_code_calls calls;
   TRY(make_driver(a, c, name, freestanding, &calls, &driver));

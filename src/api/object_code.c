@@ -5,16 +5,18 @@
 
 #include "api/object_call.h"
 #include "base/vec.h"
+#include "prog/program_sizes.h"
 
 typedef struct printer {
   arena *arena;
   const compiled *compiled;
-  const program *program;
+  const program *program;  // marked
   const char *name;
   bool freestanding;
   text *out;
-  int values, blocks;  // so far
-  int most_buffers;    // that anything called takes at once
+  int values, blocks;                 // so far
+  int most_buffers;                   // that anything called takes at once
+  int symbols[PROGRAM_MOST_SYMBOLS];  // the values of open sizes
   VEC(str) descriptions;
 } printer;
 
@@ -31,7 +33,28 @@ static int value(printer *p, const char *format, ...) {
   return p->values++;
 }
 
-static int number(printer *p, int64_t n) { return value(p, "llvm.mlir.constant(%" PRId64 " : i64) : i64", n); }
+static int constant(printer *p, int64_t n) { return value(p, "llvm.mlir.constant(%" PRId64 " : i64) : i64", n); }
+static int binary(printer *p, const char *op, int l, int r) { return value(p, "llvm.%s %%%d, %%%d : i64", op, l, r); }
+
+static int polynomial(printer *p, const int64_t *terms) {
+  const program_sizes *s = &p->program->sizes;
+  int sum = -1, exponents[PROGRAM_MOST_SYMBOLS];
+  for (int t = 0; t < program_sizes_term_count(s); t++) {
+    if (terms[t] == 0) continue;
+    int product = constant(p, terms[t]);
+    program_sizes_exponents(s, t, exponents);
+    for (int k = 0; k < s->symbol_count; k++)
+      for (int e = 0; e < exponents[k]; e++) product = binary(p, "mul", product, p->symbols[k]);
+    sum = sum < 0 ? product : binary(p, "add", sum, product);
+  }
+  return sum < 0 ? constant(p, 0) : sum;
+}
+
+// A number of the program, open ones at the sizes of the call.
+static int number(printer *p, int64_t n) {
+  const int64_t *terms = object_code_terms(p->program, n);
+  return terms ? polynomial(p, terms) : constant(p, n);
+}
 
 static void start_block(printer *p, int block) { text_printf(p->out, "  ^block%d:\n", block); }
 static void branch(printer *p, int block) { text_printf(p->out, "    llvm.br ^block%d\n", block); }
@@ -44,6 +67,121 @@ const char *object_code_description(arena *a, const char *name, int call) {
   return arena_printf(a, "%s_call_%d", name, call);
 }
 
+const char *object_code_workspace(arena *a, const char *name) { return arena_printf(a, "%s_workspace", name); }
+
+// --- open sizes
+
+typedef struct marking {
+  const program_sizes *sizes;
+  int number, next;
+} marking;
+
+static int64_t mark_number(void *context, int64_t number) {
+  marking *m = context;
+  const bool is_open = m->next < m->sizes->number_count && m->sizes->numbers[m->next].number == m->number;
+  m->number++;
+  return is_open ? INT64_MIN + m->next++ : number;
+}
+
+const program *object_code_mark(arena *a, const program *p) {
+  marking m = {&p->sizes, 0, 0};
+  return program_sizes_map(a, p, mark_number, &m);
+}
+
+const int64_t *object_code_terms(const program *marked, int64_t number) {
+  const program_sizes *s = &marked->sizes;
+  return number < INT64_MIN + s->number_count ? s->numbers[number - INT64_MIN].terms : NULL;
+}
+
+static int at_least(printer *p, int number, int least) {
+  return value(p, "llvm.icmp \"sge\" %%%d, %%%d : i64", number, least);
+}
+
+static int both(printer *p, int l, int r) { return value(p, "llvm.and %%%d, %%%d : i1", l, r); }
+
+static bool divides(program_derived_kind kind) {
+  return kind == PROGRAM_QUOTIENT || kind == PROGRAM_REMAINDER || kind == PROGRAM_MODULO;
+}
+
+// As program_sizes_derive; nothing is divided by 0 at sizes that the program does not run at, either.
+static int derive(printer *p, const program_derived_size *d) {
+  const int left = polynomial(p, d->left), right = polynomial(p, d->right);
+  const char *larger = d->kind == PROGRAM_SMALLER ? "smin" : "smax";
+  const int other = divides(d->kind) ? constant(p, 1) : left;
+  const int picked = value(p, "llvm.intr.%s(%%%d, %%%d) : (i64, i64) -> i64", larger, right, other);
+  if (!divides(d->kind)) return picked;
+  if (d->kind == PROGRAM_QUOTIENT) return binary(p, "sdiv", left, picked);
+  const int rest = binary(p, "srem", left, picked), more = binary(p, "add", rest, picked);
+  const int is_rest = at_least(p, rest, constant(p, 0));
+  return value(p, "llvm.select %%%d, %%%d, %%%d : i1, i64", is_rest, rest, more);
+}
+
+static void take_sizes(printer *p) {
+  const program_sizes *s = &p->program->sizes;
+  const int given = program_sizes_given_count(s);
+  for (int k = 0; k < given; k++) p->symbols[k] = value(p, "llvm.add %%size%d, %%%d : i64", k, constant(p, 0));
+  for (int k = given; k < s->symbol_count; k++) p->symbols[k] = 0;
+  for (int k = given; k < s->symbol_count; k++) p->symbols[k] = derive(p, &s->derived[k - given]);
+}
+
+// Whether the program runs at the sizes, as program_sizes_solve says.
+static int check_sizes(printer *p) {
+  const program_sizes *s = &p->program->sizes;
+  int holds = value(p, "llvm.mlir.constant(true) : i1");
+  for (int k = 0; k < program_sizes_given_count(s); k++) {
+    holds = both(p, holds, at_least(p, p->symbols[k], constant(p, s->symbols[k].least)));
+    holds = both(p, holds, at_least(p, constant(p, s->symbols[k].most), p->symbols[k]));
+  }
+  for (int k = 0; k < s->derived_count; k++) {
+    const program_derived_size *d = &s->derived[k];
+    if (divides(d->kind)) holds = both(p, holds, at_least(p, polynomial(p, d->right), constant(p, 1)));
+    if (divides(d->kind) && d->kind != PROGRAM_MODULO)
+      holds = both(p, holds, at_least(p, polynomial(p, d->left), constant(p, 0)));
+  }
+  for (int k = 0; k < s->check_count; k++)
+    holds = both(p, holds, at_least(p, polynomial(p, s->checks[k].terms), constant(p, 0)));
+  return holds;
+}
+
+// The tables that kernels read sizes from lie in front of the temporaries, each from a multiple of 64 bytes. Bytes of
+// those of the first `count` allocations.
+static int64_t table_bytes(const program *p, int count) {
+  int64_t bytes = 0;
+  for (int k = 0; k < count; k++)
+    if (p->allocations[k].kind == PROGRAM_NUMBERS) bytes += (p->allocations[k].bytes + 63) / 64 * 64;
+  return bytes;
+}
+
+static void fill_tables(printer *p) {
+  for (int k = 0; k < p->program->allocation_count; k++) {
+    const program_allocation *a = &p->program->allocations[k];
+    const int64_t *numbers = a->data;
+    for (int64_t n = 0; a->kind == PROGRAM_NUMBERS && n < a->bytes / (int64_t)sizeof *numbers; n++) {
+      const int filled = number(p, numbers[n]);
+      const int place = value(p, "llvm.getelementptr %%workspace[%" PRId64 "] : (!llvm.ptr) -> !llvm.ptr, i8",
+                              table_bytes(p->program, k) + n * (int64_t)sizeof *numbers);
+      text_printf(p->out, "    llvm.store %%%d, %%%d : i64, !llvm.ptr\n", filled, place);
+    }
+  }
+}
+
+static void print_size_arguments(const printer *p) {
+  for (int k = 0; k < program_sizes_given_count(&p->program->sizes); k++)
+    text_printf(p->out, "%s%%size%d: i64", k ? ", " : "", k);
+}
+
+static void print_workspace(printer *p) {
+  text_printf(p->out, "  llvm.func @%s(", object_code_workspace(p->arena, p->name));
+  print_size_arguments(p);
+  text_puts(p->out, ") -> i64 {\n");
+  take_sizes(p);
+  const int holds = check_sizes(p);
+  const int tables = constant(p, table_bytes(p->program, p->program->allocation_count));
+  const int bytes = binary(p, "add", number(p, p->program->temporary_bytes), tables), none = constant(p, -1);
+  text_printf(p->out, "    llvm.return %%%d : i64\n  }\n",
+              value(p, "llvm.select %%%d, %%%d, %%%d : i1, i64", holds, bytes, none));
+}
+
 // --- memory
 
 // An allocation's address. Constants' are taken where they are used.
@@ -54,7 +192,9 @@ static int base_of(printer *p, int allocation) {
       return value(p, "llvm.mlir.addressof @%s : !llvm.ptr", object_code_constant(p->arena, p->name, allocation));
     case PROGRAM_PARAMETER: return value(p, "llvm.getelementptr %%in%d[0] : (!llvm.ptr) -> !llvm.ptr, i8", a->number);
     case PROGRAM_RESULT: return value(p, "llvm.getelementptr %%out%d[0] : (!llvm.ptr) -> !llvm.ptr, i8", a->number);
-    default: return value(p, "llvm.getelementptr %%workspace[0] : (!llvm.ptr) -> !llvm.ptr, i8");
+    default:
+      return value(p, "llvm.getelementptr %%workspace[%" PRId64 "] : (!llvm.ptr) -> !llvm.ptr, i8",
+                   table_bytes(p->program, a->kind == PROGRAM_NUMBERS ? allocation : p->program->allocation_count));
   }
 }
 
@@ -119,6 +259,12 @@ static heddle_status add_description(printer *p, const program_thunk *t, object_
 
 // An error of the runtime's ends the function, which returns it.
 static heddle_status print_runtime_call(printer *p, const program_thunk *t) {
+  if (p->program->sizes.symbol_count > 0)
+    return status_at(HEDDLE_UNIMPLEMENTED, t->where,
+                     "thunk %s is a %s, which the runtime does for given sizes: an object for open sizes has kernels "
+                     "alone%s, save the program instead",
+                     t->name, program_thunk_kind_name(t->kind),
+                     t->kind == THUNK_GEMM ? " (--codegen=emitters makes them of products)" : "");
   if (p->freestanding)
     return status_at(HEDDLE_UNIMPLEMENTED, t->where, "--freestanding: thunk %s is a %s, which only the runtime has",
                      t->name, program_thunk_kind_name(t->kind));
@@ -139,12 +285,63 @@ static heddle_status print_runtime_call(printer *p, const program_thunk *t) {
   return status_ok();
 }
 
+// Of a kernel with a rest, which counts pieces.
+static int whole_tiles(printer *p, const program_kernel *k) {
+  const int count = number(p, k->tiles);
+  return k->rest > 0 ? binary(p, "sdiv", count, constant(p, k->pieces)) : count;
+}
+
+// Of open sizes there may be none.
+static void print_tiles(printer *p, const program_kernel *k, int first, int end) {
+  static const char call[] = "    llvm.call @%s(%%buffers, %%%d, %%%d) : (!llvm.ptr, i64, i64) -> ()\n";
+  if (p->program->sizes.symbol_count == 0) {
+    text_printf(p->out, call, k->entry, first, end);
+    return;
+  }
+  const int block = p->blocks++, next = p->blocks++;
+  const int any = value(p, "llvm.icmp \"slt\" %%%d, %%%d : i64", first, end);
+  text_printf(p->out, "    llvm.cond_br %%%d, ^block%d, ^block%d\n", any, block, next);
+  start_block(p, block);
+  text_printf(p->out, call, k->entry, first, end);
+  branch(p, next);
+  start_block(p, next);
+}
+
 static heddle_status print_kernel(printer *p, const program_thunk *t) {
   const program_kernel *k = &p->program->kernels[t->launch.kernel];
   store_buffers(p, t->launch.buffer_count, t->launch.buffers);
-  const int first = number(p, 0), tiles = number(p, k->tiles);
-  text_printf(p->out, "    llvm.call @%s(%%buffers, %%%d, %%%d) : (!llvm.ptr, i64, i64) -> ()\n", k->entry, first,
-              tiles);
+  int first = number(p, 0), tiles = whole_tiles(p, k);
+  print_tiles(p, k, first, tiles);
+  for (const program_kernel *rest; k->rest > 0; k = rest) {
+    rest = &p->program->kernels[k->rest];
+    first = binary(p, "mul", tiles, constant(p, k->pieces));
+    if (rest->rest > 0) first = binary(p, "sdiv", first, constant(p, rest->pieces));
+    tiles = whole_tiles(p, rest);
+    print_tiles(p, rest, first, tiles);
+  }
+  return status_ok();
+}
+
+static int bytes_of(printer *p, int64_t count, int64_t each) {
+  return binary(p, "mul", number(p, count), constant(p, each));
+}
+
+// The size that heddle.open_size asks for; null for other calls.
+static const int64_t *asked_size(const program_thunk *t) {
+  const program_custom_call *c = &t->custom_call;
+  if (t->kind != THUNK_CUSTOM_CALL || strcmp(c->target, "heddle.open_size") != 0) return NULL;
+  for (int k = 0; k < c->attribute_count; k++)
+    if (strcmp(c->attributes[k].name, "value") == 0 && c->attributes[k].kind == NAMED_INTS)
+      return c->attributes[k].ints;
+  return NULL;
+}
+
+static heddle_status print_custom_call(printer *p, const program_thunk *t) {
+  const int64_t *asked = asked_size(t);
+  if (!asked) return print_runtime_call(p, t);
+  const int size = value(p, "llvm.trunc %%%d : i64 to i32", number(p, *asked));
+  const int place = slice_address(p, t->results[0].slice);
+  text_printf(p->out, "    llvm.store %%%d, %%%d : i32, !llvm.ptr\n", size, place);
   return status_ok();
 }
 
@@ -152,19 +349,21 @@ static heddle_status print_kernel(printer *p, const program_thunk *t) {
 static heddle_status print_concatenate(printer *p, const program_thunk *t) {
   const program_concatenate *c = &t->concatenate;
   const int64_t each = dtypes[t->results[0].type].bytes;
-  int64_t row = 0, position = 0;
   if (dtypes[t->results[0].type].bits < 8) return print_runtime_call(p, t);
-  for (int k = 0; k < c->size.count; k++) row += c->size.data[k];
+  int row = constant(p, 0), position = row;
+  for (int k = 0; k < c->size.count; k++) row = binary(p, "add", row, bytes_of(p, c->size.data[k], each));
   const loop l = start_loop(p, c->rows);
-  for (int k = 0; k < c->size.count; position += c->size.data[k++]) {
-    const int to = value(p, "llvm.mul %%%d, %%%d : i64", l.counter, number(p, row * each));
-    const int from = value(p, "llvm.mul %%%d, %%%d : i64", l.counter, number(p, c->stride.data[k] * each));
+  for (int k = 0; k < c->size.count; k++) {
+    const int to = binary(p, "mul", l.counter, row);
+    const int from = binary(p, "mul", l.counter, bytes_of(p, c->stride.data[k], each));
     const int source = t->operands[c->operand.data[k]].slice;
     const int to_row = address_at(p, slice_address(p, t->results[0].slice), to);
     const int from_row = address_at(p, slice_address(p, source), from);
-    const int to_part = address_at(p, to_row, number(p, position * each));
-    const int from_part = address_at(p, from_row, number(p, c->offset.data[k] * each));
-    move(p, to_part, from_part, number(p, c->size.data[k] * each));
+    const int to_part = address_at(p, to_row, position);
+    const int from_part = address_at(p, from_row, bytes_of(p, c->offset.data[k], each));
+    const int size = bytes_of(p, c->size.data[k], each);
+    move(p, to_part, from_part, size);
+    position = binary(p, "add", position, size);
   }
   end_loop(p, &l);
   return status_ok();
@@ -231,6 +430,7 @@ static heddle_status print_thunk(printer *p, const program_thunk *t) {
     case THUNK_WHILE: return print_while(p, t);
     case THUNK_FOR: return print_for(p, t);
     case THUNK_COPY: return print_copy(p, t);
+    case THUNK_CUSTOM_CALL: return print_custom_call(p, t);
     case THUNK_CONCATENATE: return print_concatenate(p, t);
     default: return print_runtime_call(p, t);
   }
@@ -264,6 +464,14 @@ static void print_arguments(printer *p) {
   for (int k = 0; k < p->program->parameter_count; k++) text_printf(p->out, "%%in%d: !llvm.ptr, ", k);
   for (int k = 0; k < p->program->result_count; k++) text_printf(p->out, "%%out%d: !llvm.ptr, ", k);
   text_puts(p->out, "%workspace: !llvm.ptr");
+  if (p->program->sizes.symbol_count > 0) text_puts(p->out, ", ");
+  print_size_arguments(p);
+}
+
+static int64_t result_bytes(const program *p, int result) {
+  for (int k = 0; k < p->allocation_count; k++)
+    if (p->allocations[k].kind == PROGRAM_RESULT && p->allocations[k].number == result) return p->allocations[k].bytes;
+  return 0;
 }
 
 // A result that takes over a parameter's memory begins as what that holds.
@@ -271,7 +479,7 @@ static void print_donated(printer *p) {
   for (int k = 0; k < p->program->result_count; k++) {
     const program_value *v = &p->program->results[k];
     if (v->donated_parameter < 0) continue;
-    const int bytes = number(p, program_shape_packed_bytes(&v->shape));
+    const int bytes = number(p, result_bytes(p->program, k));
     text_printf(p->out,
                 "    %%%d = llvm.call @memmove(%%out%d, %%in%d, %%%d) : (!llvm.ptr, !llvm.ptr, i64) -> !llvm.ptr\n",
                 p->values++, k, v->donated_parameter, bytes);
@@ -280,18 +488,20 @@ static void print_donated(printer *p) {
 
 static void print_end(printer *p) {
   if (!p->descriptions.size) {
-    text_puts(p->out, "    llvm.return\n  }\n}\n");
+    text_puts(p->out, "    llvm.return\n  }\n");
     return;
   }
   const int none = value(p, "llvm.mlir.zero : !llvm.ptr");
   text_printf(p->out, "    llvm.return %%%d : !llvm.ptr\n", none);
-  text_puts(p->out, "  ^failed(%error: !llvm.ptr):\n    llvm.return %error : !llvm.ptr\n  }\n}\n");
+  text_puts(p->out, "  ^failed(%error: !llvm.ptr):\n    llvm.return %error : !llvm.ptr\n  }\n");
 }
 
 // What the body calls decides what stands before it.
 static heddle_status print_function(printer *p, text *body) {
   text *whole = p->out;
   p->out = body;
+  take_sizes(p);
+  fill_tables(p);
   print_donated(p);
   TRY(print_sequence(p, &p->program->entry));
   print_end(p);
@@ -304,6 +514,8 @@ static heddle_status print_function(printer *p, text *body) {
   text_printf(whole, "    %%most = llvm.mlir.constant(%d : i64) : i64\n", p->most_buffers);
   text_puts(whole, "    %buffers = llvm.alloca %most x !llvm.ptr : (i64) -> !llvm.ptr\n");
   text_append(whole, text_view(body));
+  if (p->program->sizes.symbol_count > 0) print_workspace(p);
+  text_puts(whole, "}\n");
   return status_ok();
 }
 
@@ -311,7 +523,7 @@ heddle_status object_code_print(arena *a, const compiled *c, const char *name, b
                                 object_code_calls *calls) {
   printer x = {.arena = a,
                .compiled = c,
-               .program = &c->program,
+               .program = object_code_mark(a, &c->program),
                .name = name,
                .freestanding = freestanding,
                .out = out,

@@ -70,7 +70,8 @@ static heddle_status add_object(merging *m, int number) {
 // --- symbols
 
 static heddle_status define(merging *m, str name, int section, uint64_t value, bool is_function) {
-  const bool is_shown = str_is(name, m->request->shown);
+  bool is_shown = false;
+  for (int k = 0; k < 2; k++) is_shown |= m->request->shown[k] && str_is(name, m->request->shown[k]);
   if (str_map_has(&m->defined, name) || (is_shown && str_map_has(&m->outside, name)))
     return status_error(HEDDLE_INVALID, "two of the objects define '" STR_FMT "'", STR_ARG(name));
   const unsigned char type = is_function ? STT_FUNC : STT_OBJECT;

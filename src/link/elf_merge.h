@@ -17,7 +17,7 @@ typedef struct elf_merge_request {
   const str *objects;
   int constant_count;
   const elf_constant *constants;
-  const char *shown;  // the symbol that the result shows; all others are its own
+  const char *shown[2];  // the symbols that the result shows, null: none; all others are its own
 } elf_merge_request;
 
 // Appends the object to `out`. What an object or a constant defines, others refer to by its name, whether it is shown

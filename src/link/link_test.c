@@ -155,7 +155,7 @@ static void test_merges(void **state) {
   second.symbols[2].st_info = ELF64_ST_INFO(STB_LOCAL, STT_FUNC);
   const str both[] = {bytes_of(&second), bytes_of(&first)};
   const elf_constant constant = {"table", "abc", 4};
-  const elf_merge_request request = {2, both, 1, &constant, "answer"};
+  const elf_merge_request request = {2, both, 1, &constant, {"answer"}};
   arena *a = arena_create();
   text merged = {0};
   const char *undefined;
@@ -171,7 +171,7 @@ static void test_merges(void **state) {
   heddle_status s = link_objects(1, &bytes, 1, &entries[1], &address, &linked);
   assert_int_equal(heddle_status_code(s), HEDDLE_INVALID);
   heddle_status_free(s);
-  const elf_merge_request twice = {2, (const str[]){both[1], both[1]}, 0, NULL, "answer"};
+  const elf_merge_request twice = {2, (const str[]){both[1], both[1]}, 0, NULL, {"answer"}};
   s = elf_merge(a, &twice, &merged, &undefined);
   assert_non_null(strstr(heddle_status_message(s), "two of the objects define 'answer'"));
   heddle_status_free(s);
