@@ -7,8 +7,9 @@
 // f32 operands of a few dozen rows, and those by a right side that is the same in every call, go by routines of our
 // own (gemm_stream.h, which packs their left side once, before the tiles; with AVX2 gemm_strips.h).
 //
-// Of f32 whose two sides both lie the other way round the tiles lᵀ rᵀ are computed as (r l)ᵀ: oneDNN multiplies what
-// lies as it wants it 1.2 times as fast.
+// Products of f32 that lie in caches near by are multiplied as they lie with AVX-512 (gemm_near.h). Of other f32 whose
+// two sides both lie the other way round the tiles lᵀ rᵀ are computed as (r l)ᵀ: oneDNN multiplies what lies as it
+// wants it 1.2 times as fast.
 //
 // Integers of up to sixteen bits with sums of up to 32 are multiplied by pairs (gemm_packed.h). Where that does not go
 // those of up to eight bits are multiplied as f32, sixteen bits as f64: sums of so few products are exact that the
@@ -20,6 +21,7 @@
 
 #include "base/int64.h"
 #include "base/pool.h"
+#include "lib/gemm_near.h"
 #include "lib/gemm_packed.h"
 #include "lib/gemm_product.h"
 #include "lib/gemm_stream.h"
@@ -152,8 +154,22 @@ static heddle_status form_of(const lib_call *call, gemm_form *f, gemm_plan *p) {
 // What tiles are multiplied to.
 static work_type products_of(const gemm_plan *p) { return p->work == WORK_S16 ? WORK_U32 : p->work; }
 
+// Of what is streamed, by whole tiles of rows.
+static void size_of(const gemm_plan *p, int64_t rows, int64_t size[static 3]) {
+  size[0] = rows;
+  size[1] = p->columns;
+  size[2] = p->depth;
+}
+
+// Both sides are multiplied as they lie.
+static bool is_near(const gemm_plan *p) {
+  int64_t size[3];
+  size_of(p, p->rows, size);
+  return p->work == WORK_F32 && gemm_near_takes(size);
+}
+
 static bool is_turned_round(const gemm_form *f, const gemm_plan *p) {
-  return p->work == WORK_F32 && !p->is_exact && p->transpose_lhs && p->transpose_rhs && !f->loads_lhs &&
+  return p->work == WORK_F32 && !p->is_exact && !is_near(p) && p->transpose_lhs && p->transpose_rhs && !f->loads_lhs &&
          p->rows >= LEAST_TURNED && p->columns >= LEAST_TURNED && p->depth >= LEAST_TURNED;
 }
 
@@ -167,20 +183,14 @@ static void choose_copies(const gemm_form *f, gemm_plan *p) {
   const bool turns_lhs = p->transpose_lhs || p->lhs.leading > p->depth;
   const bool turns_rhs = !p->transpose_rhs || p->rhs.leading > p->depth;
   // A library's own packing does as well where it is used often, unless both sides have to be turned.
-  if (p->work == WORK_F32 && turns_lhs && p->transpose_rhs && p->columns > FEW_USES && !p->turns)
+  const bool may_collide = p->work == WORK_F32 && !is_near(p);
+  if (may_collide && turns_lhs && p->transpose_rhs && p->columns > FEW_USES && !p->turns)
     p->copies_lhs |= rows_collide(p->work, p->lhs.leading);
-  if (p->work == WORK_F32 && turns_rhs && p->rows > FEW_USES && p->rows < MANY_USES)
+  if (may_collide && turns_rhs && p->rows > FEW_USES && p->rows < MANY_USES)
     p->copies_rhs |= rows_collide(p->work, p->rhs.leading);
   p->copies_lhs |= p->work == WORK_S16;
   p->copies_rhs |= p->work == WORK_S16;
   p->copies_sums = p->is_exact || !is_as_work(f->result, products_of(p)) || p->result.leading > INT32_MAX;
-}
-
-// Of what is streamed, by whole tiles of rows.
-static void size_of(const gemm_plan *p, int64_t rows, int64_t size[static 3]) {
-  size[0] = rows;
-  size[1] = p->columns;
-  size[2] = p->depth;
 }
 
 static void choose_streams(const gemm_form *f, gemm_plan *p) {

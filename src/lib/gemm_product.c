@@ -4,7 +4,7 @@
 // all for single rows. Other floating types are multiplied by OpenBLAS. Integers of 8 bits are multiplied by packed dot
 // products (gemm_packed.h), wider ones by gemm_integers.h, since no library multiplies modulo 2^n. Plain loops take
 // tiny tiles, because they are done before a library has looked at its arguments, and routines of our own take small
-// and thin tiles of f32, because they are done before a library has packed its operands (gemm_small.h).
+// and thin tiles of f32, because they are done before a library has packed its operands (gemm_small.h, gemm_near.h).
 #include "lib/gemm_product.h"
 
 #include <cblas.h>

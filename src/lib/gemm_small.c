@@ -7,6 +7,7 @@
 
 #include "base/cpu_level.h"
 #include "base/int64.h"
+#include "lib/gemm_near.h"
 #include "lib/turn.h"
 
 #define AVX2 __attribute__((target("avx2,fma")))
@@ -251,6 +252,7 @@ static bool is_few(int64_t count) { return count >= 2 && count <= FEW; }
 gemm_small_fn gemm_small_product(const int64_t size[static 3], const gemm_matrix *lhs, const gemm_matrix *rhs) {
   if (!cpu_level_has_avx2()) return NULL;
   const bool is_small = size[0] * size[1] <= SMALL_SUMS && size[2] <= SMALL_DEPTH;
+  if (gemm_near_takes(size)) return gemm_near_product;
   if (is_small && (!rhs->is_transposed || size[1] * size[2] <= TURNED)) return multiply_small;
   if (is_few(size[1]) && !lhs->is_transposed && size[0] > FEW && size[2] >= LANES) return multiply_columns;
   if (is_few(size[0]) && rhs->is_transposed && size[1] > FEW && size[2] >= LANES) return multiply_few_rows;

@@ -1,8 +1,9 @@
 // Multiplies f32 matrices that are so small or thin that a library would still be packing its operands when the product
 // is done. Internal to gemm.
 //
-// Small ones keep a block of sums in registers and read both sides where they lie. Thin ones, of a matrix and a few
-// vectors as long as its rows, read the matrix once, row by row.
+// Those that lie in caches near by go to gemm_near.h with AVX-512. Small ones keep a block of sums in registers and
+// read both sides where they lie. Thin ones, of a matrix and a few vectors as long as its rows, read the matrix once,
+// row by row.
 #ifndef HEDDLE_LIB_GEMM_SMALL_H_
 #define HEDDLE_LIB_GEMM_SMALL_H_
 

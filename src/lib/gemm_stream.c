@@ -18,12 +18,13 @@
 
 #include "base/cpu_level.h"
 #include "base/int64.h"
+#include "lib/gemm_lanes.h"
 
-#define AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
-#define INLINE static inline __attribute__((always_inline))
+#define AVX512 GEMM_AVX512
+#define INLINE GEMM_INLINE
 
 enum {
-  LANES = 16,
+  LANES = GEMM_LANES,
   STRIP = 2 * LANES,
   STRIPS = GEMM_STREAM_COLUMNS / STRIP,  // of a group, whose rows are fetched whole
   ROWS = 13,                             // of a block
@@ -52,44 +53,6 @@ enum {
   MOST_LEFT = 1 << 18,  // elements of the left side, if all of it is read for each few rows of the right one
   DEPTH = 384,          // of a block of terms
 };
-
-// Sixteen rows of sixteen become columns.
-AVX512 INLINE void turn(__m512 x[static 16]) {
-  __m512 y[16];
-#pragma GCC unroll 8
-  for (int k = 0; k < 16; k += 2) {
-    y[k] = _mm512_unpacklo_ps(x[k], x[k + 1]);
-    y[k + 1] = _mm512_unpackhi_ps(x[k], x[k + 1]);
-  }
-#pragma GCC unroll 4
-  for (int k = 0; k < 16; k += 4)
-#pragma GCC unroll 2
-    for (int n = 0; n < 2; n++) {
-      const __m512d low = _mm512_castps_pd(y[k + n]), high = _mm512_castps_pd(y[k + n + 2]);
-      x[k + 2 * n] = _mm512_castpd_ps(_mm512_unpacklo_pd(low, high));
-      x[k + 2 * n + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(low, high));
-    }
-#pragma GCC unroll 4
-  for (int k = 0; k < 4; k++) {
-    y[k] = _mm512_shuffle_f32x4(x[k], x[k + 4], 0x88);
-    y[k + 4] = _mm512_shuffle_f32x4(x[k], x[k + 4], 0xdd);
-    y[k + 8] = _mm512_shuffle_f32x4(x[k + 8], x[k + 12], 0x88);
-    y[k + 12] = _mm512_shuffle_f32x4(x[k + 8], x[k + 12], 0xdd);
-  }
-#pragma GCC unroll 4
-  for (int k = 0; k < 4; k++) {
-    x[k] = _mm512_shuffle_f32x4(y[k], y[k + 8], 0x88);
-    x[k + 4] = _mm512_shuffle_f32x4(y[k + 4], y[k + 12], 0x88);
-    x[k + 8] = _mm512_shuffle_f32x4(y[k], y[k + 8], 0xdd);
-    x[k + 12] = _mm512_shuffle_f32x4(y[k + 4], y[k + 12], 0xdd);
-  }
-}
-
-// The first `count` lanes; none or all where there are fewer or more.
-INLINE __mmask16 lanes(int64_t count) {
-  if (count <= 0) return 0;
-  return count >= LANES ? (__mmask16)0xffff : (__mmask16)((1U << count) - 1U);
-}
 
 // --- packing the left side: [unit][depth][width], where a unit is ROWS rows, or a strip of columns
 
@@ -125,17 +88,18 @@ AVX512 static void pack_lanes(const gemm_matrix *m, int64_t row, int64_t rows, c
   const float *from = m->data;
   if (m->is_transposed) {
     for (int64_t k = terms[0]; k < terms[1]; k++)
-      _mm512_mask_storeu_ps(to + k * width, lanes(width),
-                            _mm512_maskz_loadu_ps(lanes(rows), from + k * m->leading + row));
+      _mm512_mask_storeu_ps(to + k * width, gemm_lanes_first(width),
+                            _mm512_maskz_loadu_ps(gemm_lanes_first(rows), from + k * m->leading + row));
     return;
   }
   for (int64_t k = terms[0]; k < terms[1]; k += LANES) {
     __m512 x[16];
     const int64_t count = int64_min(LANES, terms[1] - k);
     for (int r = 0; r < 16; r++)
-      x[r] = r < rows ? _mm512_maskz_loadu_ps(lanes(count), from + (row + r) * m->leading + k) : _mm512_setzero_ps();
-    turn(x);
-    for (int r = 0; r < count; r++) _mm512_mask_storeu_ps(to + (k + r) * width, lanes(width), x[r]);
+      x[r] = r < rows ? _mm512_maskz_loadu_ps(gemm_lanes_first(count), from + (row + r) * m->leading + k)
+                      : _mm512_setzero_ps();
+    gemm_lanes_turn(x);
+    for (int r = 0; r < count; r++) _mm512_mask_storeu_ps(to + (k + r) * width, gemm_lanes_first(width), x[r]);
   }
 }
 
@@ -334,7 +298,7 @@ static ahead ahead_of(const walk *w, const place *now, const place *next, float 
   a.rows = is_behind(w, next) ? 0 : terms_of(next);
   a.fetched = rows_at(w, &fetched) + PIECE * now->strip / strips * w->leading;
   a.left = a.lines = strips * (STRIP / LANES);
-  for (int v = 0; v < STRIP / LANES; v++) a.masks[v] = lanes(columns - v * LANES);
+  for (int v = 0; v < STRIP / LANES; v++) a.masks[v] = gemm_lanes_first(columns - v * LANES);
   return a;
 }
 
@@ -344,7 +308,7 @@ AVX512 static void store_sums(const walk *w, const place *p, int64_t row, int64_
   const int64_t first = p->group + p->strip * STRIP;
   for (int64_t r = row; r < row + count; r++)
     for (int v = 0; v < STRIP; v += LANES) {
-      const __mmask16 mask = lanes(w->columns - first - v);
+      const __mmask16 mask = gemm_lanes_first(w->columns - first - v);
       float *to = w->result + r * w->result_leading + first + v,
             *total = w->has_totals ? w->totals + r * STRIP + v : to;
       const __m512 x = _mm512_load_ps(sums + r * STRIP + v);
@@ -429,7 +393,7 @@ static ahead terms_ahead(const walk *w, int64_t column, int64_t depth, int64_t e
   a.left = a.lines = TERMS / LANES;
   a.fetched =
       fetched < w->depth ? a.from + AHEAD * TERMS : w->right + (column + ROWS) * w->leading + fetched - w->depth;
-  for (int v = 0; v < TERMS / LANES; v++) a.masks[v] = lanes(end - depth - v * LANES);
+  for (int v = 0; v < TERMS / LANES; v++) a.masks[v] = gemm_lanes_first(end - depth - v * LANES);
   return a;
 }
 
@@ -462,9 +426,9 @@ AVX512 static void store_turned(const walk *w, int64_t column, const float *tota
     float *to = w->result + row * w->result_leading + column;
     __m512 x[16];
     for (int r = 0; r < 16; r++) x[r] = r < count ? _mm512_load_ps(sums + r * STRIP) : _mm512_setzero_ps();
-    turn(x);
+    gemm_lanes_turn(x);
     for (int64_t r = 0; r < LANES && row + r < w->left.rows; r++)
-      _mm512_mask_storeu_ps(to + r * w->result_leading, lanes(count), x[r]);
+      _mm512_mask_storeu_ps(to + r * w->result_leading, gemm_lanes_first(count), x[r]);
   }
 }
 

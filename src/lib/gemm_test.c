@@ -331,6 +331,60 @@ static void test_small(void **state) {
   }
 }
 
+// Sides that are multiplied as they lie: blocks of rows and panels of columns that are whole and that are not, terms in
+// one block and in several, rows that are copied since they lie far apart or fall into the same few cache sets.
+static void test_near(void **state) {
+  (void)state;
+  arena *a = arena_create();
+  static const form forms[] = {{1, 13, 32, 384}, {1, 27, 16, 385},  {2, 65, 65, 67},    {1, 100, 100, 100},
+                               {1, 512, 33, 90}, {1, 53, 70, 1024}, {1, 40, 1100, 20},  {1, 66, 48, 800},
+                               {3, 128, 80, 64}, {1, 16, 16, 4096}, {1, 256, 250, 255}, {1, 1024, 40, 129}};
+  for (int way = 0; way < 12 * 4; way++) {
+    form f = forms[way % 12];
+    f.transpose_lhs = way / 12 & 1;
+    f.transpose_rhs = way / 24 & 1;
+    f.bias = way % 3 == 0;
+    f.activation = way % 2 ? "relu" : "";
+    check_form(&f, DTYPE_F32, DTYPE_F32, DTYPE_F32);
+    product plain, p;
+    product_of(a, &f, DTYPE_F32, DTYPE_F32, DTYPE_F32, &plain);
+    product_of(a, &f, DTYPE_F32, DTYPE_F32, DTYPE_F32, &p);
+    plain.attribute_count = p.attribute_count = 3;
+    embed(a, &p, way & 1);
+    multiply(a, &plain, &f, 1);
+    multiply(a, &p, &f, 2);
+    assert_memory_equal(p.result.data, plain.result.data, (size_t)(lib_element_count(&p.result) * 4));
+  }
+  arena_destroy(a);
+}
+
+// What is no number or infinite stays in its row and its column, and sums of products that are -0 are +0, as the terms
+// are added to 0.
+static void test_special(void **state) {
+  (void)state;
+  arena *a = arena_create();
+  for (int way = 0; way < 4 * 3; way++) {
+    const int64_t side = way < 4 ? 9 : way < 8 ? 40 : 130;
+    const form f = {1, side, side + 3, side + 5, .transpose_lhs = way & 1, .transpose_rhs = way >> 1 & 1};
+    product p;
+    product_of(a, &f, DTYPE_F32, DTYPE_F32, DTYPE_F32, &p);
+    float *lhs = p.operands[0].data, *rhs = p.operands[1].data;
+    for (int64_t e = 0; e < f.rows * f.depth; e++) lhs[e] = 1;
+    for (int64_t e = 0; e < f.depth * f.columns; e++) rhs[e] = -0.0F;
+    lhs[lhs_index(&f, 0, 4, 2)] = NAN;
+    rhs[rhs_index(&f, 0, 3, 7)] = INFINITY;
+    multiply(a, &p, &f, 1);
+    const float *result = p.result.data;
+    for (int64_t e = 0; e < f.rows * f.columns; e++) {
+      const bool in_row = e / f.columns == 4, in_column = e % f.columns == 7;
+      if (in_row) assert_true(isnan(result[e]));
+      else if (in_column) assert_true(isinf(result[e]) && result[e] > 0);
+      else assert_true(result[e] == 0 && !signbit(result[e]));
+    }
+  }
+  arena_destroy(a);
+}
+
 // A right side that was packed beforehand, not looked at again.
 static void check_kept(arena *a, product *p, const form *f) {
   const lib_array first = p->result;
@@ -518,9 +572,11 @@ int main(void) {
       cmocka_unit_test(test_packed),          cmocka_unit_test(test_refusals), cmocka_unit_test(test_strides),
       cmocka_unit_test(test_strides_refused), cmocka_unit_test(test_slices),   cmocka_unit_test(test_slices_refused),
       cmocka_unit_test(test_small),           cmocka_unit_test(test_thin),     cmocka_unit_test(test_streamed),
-      cmocka_unit_test(test_constant),
+      cmocka_unit_test(test_constant),        cmocka_unit_test(test_near),     cmocka_unit_test(test_special),
   };
-  const struct CMUnitTest with_avx2[] = {cmocka_unit_test(test_streamed), cmocka_unit_test(test_constant)};
+  const struct CMUnitTest with_avx2[] = {cmocka_unit_test(test_streamed), cmocka_unit_test(test_constant),
+                                         cmocka_unit_test(test_small),    cmocka_unit_test(test_thin),
+                                         cmocka_unit_test(test_near),     cmocka_unit_test(test_special)};
   const int failed = cmocka_run_group_tests_name("lib/gemm", tests, NULL, NULL);
   cpu_level_limit(CPU_LEVEL_V3);
   return failed + cmocka_run_group_tests_name("lib/gemm with AVX2", with_avx2, NULL, NULL);

@@ -1,0 +1,267 @@
+// A block of at most ROWS rows and PANEL columns of sums stays in registers while all terms are added: each term's
+// columns are two vectors as they lie in a row of the right side, and its rows elements of the left side, wherever they
+// lie, that are loaded into all lanes. A block of rows is multiplied by one panel after the other, so that the result's
+// rows are written whole.
+//
+// Panels of a right side whose terms are neighbours are turned round, and those whose rows lie far apart are copied, as
+// many as fit a cache near by; and so are blocks of a left side whose elements would fall into the same few cache sets.
+//
+// Sums are added up in blocks of the depth, as gemm_stream and oneDNN do on these machines, so that a product has the
+// same bits as one of theirs of which it may be a part.
+#include "lib/gemm_near.h"
+
+#if defined(__x86_64__)
+#include "base/cpu_level.h"
+#include "base/int64.h"
+#include "lib/gemm_lanes.h"
+
+#define AVX512 GEMM_AVX512
+#define INLINE GEMM_INLINE
+
+enum {
+  LANES = GEMM_LANES,
+  PANEL = 2 * LANES,
+  ROWS = 13,  // of a block
+  GROUP = 5,  // of rows that have a place
+  GROUPS = 3,
+  DEPTH = 384,         // of a block of terms
+  CHUNK = 4,           // blocks of rows that are copied at once, to rows …
+  WIDTH = 64,          // … so far apart where they lie by terms
+  APART = DEPTH + 16,  // and so far where they lie by rows
+  PANELS = 1 << 15,    // elements of copied panels
+  FAR_RIGHT = 256,     // elements between a right side's rows, from which on panels are copied
+  FAR_LEFT = 512,      // between a left side's terms
+};
+
+static const int64_t colliding = 1024;  // elements between rows of which a cache has as many as it has ways
+
+typedef struct block {
+  const float *rows, *columns;
+  int64_t lhs_row, lhs_depth, rhs_leading, depth;
+  float *sums;
+  int64_t leading;
+  bool adds;
+  __mmask16 low, high;  // which columns of the panel there are
+} block;
+
+// `count` rows and a panel, which is `vectors` wide; these are constants of each caller. Rows have three places, from
+// which all of them are a few rows away, so that all distances stay in registers. Only what is stored is masked: a
+// masked load takes a turn from the multiplications.
+AVX512 INLINE void multiply_count(int count, int vectors, const block *all) {
+  const block b = *all;
+  __m512 low[ROWS], high[ROWS];
+#pragma GCC unroll 13
+  for (int r = 0; r < count; r++) low[r] = high[r] = _mm512_setzero_ps();
+  const float *columns = b.columns,
+              *rows[GROUPS] = {b.rows, b.rows + GROUP * b.lhs_row, b.rows + 2 * GROUP * b.lhs_row};
+  for (int64_t k = 0; k < b.depth; k++) {
+    const __m512 columns_low = _mm512_loadu_ps(columns);
+    const __m512 columns_high = vectors > 1 ? _mm512_loadu_ps(columns + LANES) : columns_low;
+#pragma GCC unroll 13
+    for (int r = 0; r < count; r++) {
+      const __m512 x = _mm512_set1_ps(rows[r / GROUP][r % GROUP * b.lhs_row]);
+      low[r] = _mm512_fmadd_ps(x, columns_low, low[r]);
+      if (vectors > 1) high[r] = _mm512_fmadd_ps(x, columns_high, high[r]);
+    }
+    columns += b.rhs_leading;
+    for (int n = 0; n < GROUPS && n * GROUP < count; n++) rows[n] += b.lhs_depth;
+  }
+  if (b.adds) {
+#pragma GCC unroll 13
+    for (int r = 0; r < count; r++) {
+      const float *to = b.sums + r * b.leading;
+      low[r] = _mm512_add_ps(_mm512_maskz_loadu_ps(b.low, to), low[r]);
+      if (vectors > 1) high[r] = _mm512_add_ps(_mm512_maskz_loadu_ps(b.high, to + LANES), high[r]);
+    }
+  }
+#pragma GCC unroll 13
+  for (int r = 0; r < count; r++) {
+    float *to = b.sums + r * b.leading;
+    _mm512_mask_storeu_ps(to, b.low, low[r]);
+    if (vectors > 1) _mm512_mask_storeu_ps(to + LANES, b.high, high[r]);
+  }
+}
+
+typedef void (*multiply_fn)(const block *b);
+
+#define MULTIPLY(count)                                                                     \
+  AVX512 static void multiply_half_##count(const block *b) { multiply_count(count, 1, b); } \
+  AVX512 static void multiply_full_##count(const block *b) { multiply_count(count, 2, b); }
+MULTIPLY(1)
+MULTIPLY(2)
+MULTIPLY(3)
+MULTIPLY(4)
+MULTIPLY(5)
+MULTIPLY(6)
+MULTIPLY(7)
+MULTIPLY(8)
+MULTIPLY(9)
+MULTIPLY(10)
+MULTIPLY(11)
+MULTIPLY(12)
+MULTIPLY(13)
+#define BOTH(count) [count] = {multiply_half_##count, multiply_full_##count}
+static const multiply_fn multiply[ROWS + 1][2] = {BOTH(1), BOTH(2), BOTH(3),  BOTH(4),  BOTH(5),  BOTH(6), BOTH(7),
+                                                  BOTH(8), BOTH(9), BOTH(10), BOTH(11), BOTH(12), BOTH(13)};
+
+// Sixteen terms of at most sixteen columns whose terms are neighbours.
+AVX512 static void turn_square(const float *from, int64_t leading, int64_t columns, int64_t terms, float *to) {
+  __m512 x[LANES];
+  const __mmask16 mask = gemm_lanes_first(terms);
+#pragma GCC unroll 16
+  for (int c = 0; c < LANES; c++)
+    x[c] = c < columns ? _mm512_maskz_loadu_ps(mask, from + c * leading) : _mm512_setzero_ps();
+  gemm_lanes_turn(x);
+#pragma GCC unroll 16
+  for (int k = 0; k < LANES; k++)
+    if (k < terms) _mm512_store_ps(to + k * PANEL, x[k]);
+}
+
+// The panels of a group of columns, of b->depth terms: copied, or as they lie.
+typedef struct panels {
+  const float *first;
+  int64_t apart, leading;
+  const float *last;  // of which columns are missing, [terms][PANEL]; null if none are
+} panels;
+
+// Columns that are not there are zeros.
+AVX512 static void copy_panel(const float *from, int64_t leading, int64_t columns, int64_t depth, float *to) {
+  const __mmask16 low = gemm_lanes_first(columns), high = gemm_lanes_first(columns - LANES);
+  for (int64_t k = 0; k < depth; k++, from += leading, to += PANEL) {
+    _mm512_store_ps(to, _mm512_maskz_loadu_ps(low, from));
+    _mm512_store_ps(to + LANES, _mm512_maskz_loadu_ps(high, from + LANES));
+  }
+}
+
+AVX512 static void turn_panel(const float *from, int64_t leading, int64_t columns, int64_t depth, float *to) {
+  for (int64_t k = 0; k < depth; k += LANES)
+    for (int64_t c = 0; c < columns; c += LANES)
+      turn_square(from + c * leading + k, leading, columns - c, depth - k, to + k * PANEL + c);
+}
+
+// `from` is the first term of the first column.
+AVX512 static panels panels_of(const gemm_matrix *rhs, const float *from, int64_t columns, int64_t depth, bool copies,
+                               float *room) {
+  const int64_t whole = columns / PANEL * PANEL, leading = rhs->leading;
+  panels p = {copies ? room : from, copies ? depth * PANEL : PANEL, copies ? PANEL : leading, NULL};
+  for (int64_t c = 0; c < columns && copies; c += PANEL)
+    if (rhs->is_transposed)
+      turn_panel(from + c * leading, leading, int64_min(PANEL, columns - c), depth, room + c * depth);
+    else copy_panel(from + c, leading, int64_min(PANEL, columns - c), depth, room + c * depth);
+  if (!copies && (columns - whole) % LANES != 0) {
+    copy_panel(from + whole, leading, columns - whole, depth, room);
+    p.last = room;
+  }
+  return p;
+}
+
+// A block of rows by all panels.
+AVX512 static void multiply_rows(int64_t count, int64_t columns, const panels *p, block *b, float *sums) {
+  for (int64_t c = 0; c < columns; c += PANEL) {
+    const bool is_last = p->last && columns - c < PANEL;
+    b->columns = is_last ? p->last : p->first + c / PANEL * p->apart;
+    b->rhs_leading = is_last ? PANEL : p->leading;
+    b->low = gemm_lanes_first(columns - c);
+    b->high = gemm_lanes_first(columns - c - LANES);
+    b->sums = sums + c;
+    multiply[count][columns - c > LANES](b);
+  }
+}
+
+// A chunk of the left side, terms by rows or rows by terms.
+AVX512 static void copy_rows(const block *b, bool is_transposed, const float *from, int64_t rows, float *to) {
+  const int64_t lines = is_transposed ? b->depth : rows, elements = is_transposed ? rows : b->depth;
+  const int64_t leading = is_transposed ? b->lhs_depth : b->lhs_row, apart = is_transposed ? WIDTH : APART;
+  for (int64_t k = 0; k < lines; k++)
+    for (int64_t n = 0; n < elements; n += LANES)
+      _mm512_store_ps(to + k * apart + n,
+                      _mm512_maskz_loadu_ps(gemm_lanes_first(elements - n), from + k * leading + n));
+}
+
+// All rows by the panels of a group of columns.
+AVX512 static void multiply_group(int64_t rows, int64_t columns, const gemm_matrix *lhs, const panels *p,
+                                  const block *all) {
+  _Alignas(64) float room[DEPTH * WIDTH];
+  const int64_t blocks = int64_ceil_div(rows, ROWS);
+  const bool is_far = lhs->is_transposed ? lhs->leading >= FAR_LEFT : lhs->leading % colliding == 0;
+  const bool copies = is_far && columns > PANEL;
+  block b = *all;
+  if (copies) {
+    b.lhs_row = lhs->is_transposed ? 1 : APART;
+    b.lhs_depth = lhs->is_transposed ? WIDTH : 1;
+  }
+  for (int64_t n = 0, first = 0, end = 0, chunk = 0; n < blocks; n++, first = end) {
+    end = rows * (n + 1) / blocks;
+    if (copies && n % CHUNK == 0) {
+      chunk = first;
+      copy_rows(all, lhs->is_transposed, all->rows + first * all->lhs_row,
+                rows * int64_min(blocks, n + CHUNK) / blocks - first, room);
+    }
+    b.rows = copies ? room + (first - chunk) * b.lhs_row : all->rows + first * b.lhs_row;
+    multiply_rows(end - first, columns, p, &b, all->sums + first * b.leading);
+  }
+}
+
+// Terms `first` to `first` + b->depth.
+AVX512 static void multiply_terms(const int64_t size[static 3], const gemm_matrix *lhs, const gemm_matrix *rhs,
+                                  const gemm_sums *sums, int64_t first, block *b) {
+  _Alignas(64) float room[PANELS];
+  const bool copies = rhs->is_transposed || (rhs->leading >= FAR_RIGHT && size[0] > 2 * ROWS);
+  const int64_t across = rhs->is_transposed ? rhs->leading : 1, along = rhs->is_transposed ? 1 : rhs->leading;
+  const int64_t group = copies ? PANELS / (int64_ceil_div(b->depth, LANES) * LANES * PANEL) * PANEL : size[1];
+  b->rows = (const float *)lhs->data + first * b->lhs_depth;
+  for (int64_t c = 0; c < size[1]; c += group) {
+    const int64_t columns = int64_min(group, size[1] - c);
+    const panels p =
+        panels_of(rhs, (const float *)rhs->data + first * along + c * across, columns, b->depth, copies, room);
+    b->sums = (float *)sums->data + c;
+    multiply_group(size[0], columns, lhs, &p, b);
+  }
+}
+
+// How many of the terms that are left make a block: the last two share theirs.
+static int64_t block_depth(int64_t left) {
+  if (left >= 2 * DEPTH) return DEPTH;
+  return left > DEPTH ? (left + 1) / 2 : left;
+}
+
+void gemm_near_product(const int64_t size[static 3], const gemm_matrix *lhs, const gemm_matrix *rhs,
+                       const gemm_sums *sums) {
+  block b = {.lhs_row = lhs->is_transposed ? 1 : lhs->leading,
+             .lhs_depth = lhs->is_transposed ? lhs->leading : 1,
+             .leading = sums->leading,
+             .adds = sums->adds};
+  for (int64_t first = 0; first < size[2]; first += b.depth) {
+    b.depth = block_depth(size[2] - first);
+    multiply_terms(size, lhs, rhs, sums, first, &b);
+    b.adds = true;
+  }
+}
+
+// Measured beside oneDNN and OpenBLAS on one thread: about as fast as the better one up to these, or faster.
+enum {
+  LEAST = 5,              // rows and columns
+  MOST_SIDE = 1 << 18,    // elements of each side
+  MOST_PRODUCT = 1 << 24  // multiplications
+};
+
+bool gemm_near_takes(const int64_t size[static 3]) {
+  if (!cpu_level_has_avx512() || size[0] < LEAST || size[1] < LEAST) return false;
+  if (size[0] > MOST_SIDE || size[1] > MOST_SIDE || size[2] > MOST_SIDE) return false;
+  return size[0] * size[2] <= MOST_SIDE && size[1] * size[2] <= MOST_SIDE &&
+         size[0] * size[1] * size[2] <= MOST_PRODUCT;
+}
+#else
+bool gemm_near_takes(const int64_t size[static 3]) {
+  (void)size;
+  return false;
+}
+
+void gemm_near_product(const int64_t size[static 3], const gemm_matrix *lhs, const gemm_matrix *rhs,
+                       const gemm_sums *sums) {
+  (void)size;
+  (void)lhs;
+  (void)rhs;
+  (void)sums;
+}
+#endif
