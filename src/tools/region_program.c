@@ -78,21 +78,27 @@ static heddle_status check_bindings(arena *a, MlirOperation module, const kernel
   return status_ok();
 }
 
-// How many there are of what the runtime calls is the plan's; a region that does not say it is told.
-static heddle_status check_attribute(MlirOperation function, const char *name, MlirAttribute planned) {
-  const MlirAttribute found = ir_get(function, name);
-  if (mlirAttributeIsNull(found)) ir_set(function, name, planned);
-  else if (!mlirAttributeEqual(found, planned))
-    return ir_refuse(function, HEDDLE_INVALID,
-                     "found another %s than the program has now: was it made for as many threads?", name);
-  return status_ok();
+typedef struct launch_attribute {
+  const char *name;
+  MlirAttribute value;
+} launch_attribute;
+
+// How many there are of what the runtime calls.
+static launch_attribute launch_of(MlirContext context, const launch_plan *l) {
+  const int64_t launch[] = {l->threads, l->blocks_x, l->blocks_y};
+  if (l->threads > 0) return (launch_attribute){"xla.launch", mlirDenseI64ArrayGet(context, 3, launch)};
+  return (launch_attribute){"xla.tiles", mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), l->tiles)};
 }
 
+// That is the plan's; a region that does not say it is told.
 static heddle_status check_launch(MlirOperation function, const launch_plan *l) {
-  MlirContext context = mlirOperationGetContext(function);
-  const int64_t launch[] = {l->threads, l->blocks_x, l->blocks_y};
-  if (l->threads > 0) return check_attribute(function, "xla.launch", mlirDenseI64ArrayGet(context, 3, launch));
-  return check_attribute(function, "xla.tiles", mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), l->tiles));
+  const launch_attribute planned = launch_of(mlirOperationGetContext(function), l);
+  const MlirAttribute found = ir_get(function, planned.name);
+  if (mlirAttributeIsNull(found)) ir_set(function, planned.name, planned.value);
+  else if (!mlirAttributeEqual(found, planned.value))
+    return ir_refuse(function, HEDDLE_INVALID, "found another %s than the program has now, made in another way",
+                     planned.name);
+  return status_ok();
 }
 
 static heddle_status check_part(arena *a, MlirOperation module, const kernel_plan *kernel) {
@@ -116,6 +122,45 @@ static heddle_status take_part(void *argument, MlirContext context, arena *a, co
   }
   if (!status_is_ok(s)) *out = (MlirModule){NULL};
   return status_context(s, "in the region of @%s", part->name);
+}
+
+// --- a single one
+
+static const kernel_plan *find_kernel(const lhlo_program *plan, str name) {
+  for (int k = 0; k < plan->kernel_count; k++)
+    if (plan->kernels[k]->hero == HERO_TILES && str_equal(str_from(plan->kernels[k]->name), name))
+      return plan->kernels[k];
+  return NULL;
+}
+
+static heddle_status has_in(arena *a, MlirContext context, str part, const lhlo_program *plan, bool *out) {
+  MlirModule module;
+  MlirOperation function;
+  TRY(region_text_parse(context, part, &module));
+  heddle_status s = region_text_function(a, mlirModuleGetOperation(module), &function);
+  if (status_is_ok(s)) {
+    const kernel_plan *kernel = find_kernel(plan, ir_symbol(function));
+    const launch_attribute planned = kernel ? launch_of(context, &kernel->launch) : (launch_attribute){0};
+    *out = kernel && mlirAttributeEqual(ir_get(function, planned.name), planned.value);
+  }
+  mlirModuleDestroy(module);
+  return s;
+}
+
+heddle_status region_program_has(arena *a, const module *m, str part, platform on, const compile_options *options,
+                                 bool *out) {
+  const target_description gpu = target_gpu();
+  compile_options quiet = *options;
+  platform_compiles_for(on, &gpu, &quiet);
+  quiet.dump = NULL;
+  quiet.control = NULL;
+  compile_times times = {0};
+  lhlo_program *plan;
+  TRY(compile_plan(a, m, &quiet, &times, NULL, &plan));
+  lower_session *session = lower_session_take();
+  const heddle_status s = has_in(a, lower_session_context(session), part, plan, out);
+  lower_session_give(session, status_is_ok(s));
+  return status_context(s, "in the region");
 }
 
 heddle_status region_program_run(arena *a, const module *m, const str_list *parts, platform on,

@@ -36,14 +36,16 @@ typedef struct correctness_flags {
 
 // --- results
 
-// One region computes all results, several are the program's kernels.
+// Several regions are the program's kernels. One may be such a kernel, too, else it computes all results.
 static heddle_status run_region(arena *a, const module *m, const correctness_flags *f, const compile_options *options,
                                 const argument_list *arguments, literal **out) {
   str source;
   str_list parts = {0};
   TRY(file_read(a, f->region, &source));
   region_text_split(a, source, &parts);
-  if (parts.size > 1) return region_program_run(a, m, &parts, f->on, options, arguments, out);
+  bool is_kernel = parts.size > 1;
+  if (!is_kernel) TRY(region_program_has(a, m, source, f->on, options, &is_kernel));
+  if (is_kernel) return region_program_run(a, m, &parts, f->on, options, arguments, out);
   return region_run(a, source, f->on, arguments, m->entry->root->shape, out);
 }
 
