@@ -84,11 +84,13 @@ def product(kind, m, n, k, turned="NN", batch=1):
     return Case(f"products of {kind}", name, text, ("product", kind, batch, m, n, k))
 
 
-def literal(dims):
-    """Numbers of a pattern, none of them zero, as HLO writes an array."""
+def literal(dims, first=0):
+    """Numbers of a pattern, none of them zero, as HLO writes an array; `first` says where in the pattern it begins."""
+    pattern = ("1", "-0.5", "0.25", "1.5", "-0.75")
     if len(dims) == 1:
-        return "{" + ", ".join(("1", "-0.5", "0.25", "1.5", "-0.75")[k * 7 // 3 % 5] for k in range(dims[0])) + "}"
-    return "{" + ", ".join([literal(dims[1:])] * dims[0]) + "}"
+        return "{" + ", ".join(pattern[(first + k) % len(pattern)] for k in range(dims[0])) + "}"
+    inner = [literal(dims[1:], k) for k in range(len(pattern))]
+    return "{" + ", ".join(inner[(first + k) % len(pattern)] for k in range(dims[0])) + "}"
 
 
 def convolution(n, h, w, c, o, window, stride, dilation, groups, kind="f32", is_planar=False, is_constant=False):

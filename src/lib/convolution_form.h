@@ -132,6 +132,7 @@ void convolution_images_take(const convolution_lying *l, const float *from, int6
                              int64_t feature, int64_t images, int64_t count);
 // NaN stays.
 void convolution_images_relu(int64_t count, float *x);
+void convolution_images_add(int64_t count, const float *from, float *to);
 
 // --- convolution_onednn.c: computes in f32.
 

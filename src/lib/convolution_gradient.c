@@ -326,7 +326,7 @@ static void add_strips(void *argument, int64_t begin, int64_t end) {
     float *to = (float *)(void *)sums_at(x, block * parts) + first;
     for (int64_t part = 1; part < parts; part++) {
       const float *from = (const float *)(const void *)sums_at(x, block * parts + part) + first;
-      for (int64_t n = 0; n < count; n++) to[n] += from[n];
+      convolution_images_add(count, from, to);
     }
   }
 }

@@ -96,3 +96,7 @@ void convolution_images_take(const convolution_lying *l, const float *from, int6
 void convolution_images_relu(int64_t count, float *x) {
   for (int64_t k = 0; k < count; k++) x[k] = x[k] < 0 ? 0 : x[k];
 }
+
+void convolution_images_add(int64_t count, const float *from, float *to) {
+  for (int64_t k = 0; k < count; k++) to[k] += from[k];
+}

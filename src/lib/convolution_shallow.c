@@ -73,7 +73,8 @@ typedef struct block {
 #define ADD_PRODUCT(a, b, c) _mm512_fmadd_ps(a, b, c)
 #include "lib/convolution_shallow_lanes.def"
 
-typedef void (*multiply_fn)(int64_t rows, const block *b);
+// All ROWS rows of a tile, or one.
+typedef void (*multiply_fn)(bool all, const block *b);
 
 // How wide panels are, and what multiplies tiles of one, two and four vectors.
 typedef struct machine {
@@ -280,7 +281,7 @@ static int64_t find_places(const part_run *r, int64_t number) {
   return to - r->places;
 }
 
-// All panels of `rows` rows.
+// All panels of ROWS rows, or of one.
 static void multiply_rows(const machine *m, const block *all, int64_t rows, int64_t columns, int64_t panel_step) {
   block b = *all;
   float rest[ROWS * PANEL_MAX];
@@ -289,22 +290,23 @@ static void multiply_rows(const machine *m, const block *all, int64_t rows, int6
     const int64_t width = vectors <= 2 ? vectors * m->lanes : m->panel;
     b.sums = many == width ? all->sums + c : rest;
     b.leading = many == width ? all->leading : width;
-    (vectors == 1 ? m->narrow : vectors == 2 ? m->middle : m->wide)(rows, &b);
+    (vectors == 1 ? m->narrow : vectors == 2 ? m->middle : m->wide)(rows == ROWS, &b);
     for (int64_t r = 0; many < width && r < rows; r++)
       memcpy(all->sums + c + r * all->leading, rest + r * width, (size_t)many * sizeof(float));
   }
 }
 
 // All tiles of a block, along its rows, so that its sums are written one after the other; `panel_step` elements lie
-// between the right factors of neighbouring panels.
+// between the right factors of neighbouring panels. The last tile has rows of the one before where it would not be
+// full.
 static void multiply(const machine *m, const block *all, int64_t rows, int64_t columns, int64_t panel_step) {
-  const int64_t blocks = int64_ceil_div(rows, ROWS);
-  for (int64_t n = 0; n < blocks; n++) {
-    const int64_t first = rows * n / blocks;
+  const int64_t height = rows < ROWS ? 1 : ROWS;
+  for (int64_t n = 0; n < rows; n += height) {
+    const int64_t first = int64_min(n, rows - height);
     block b = *all;
     b.left += first * all->left_row;
     b.sums += first * all->leading;
-    multiply_rows(m, &b, rows * (n + 1) / blocks - first, columns, panel_step);
+    multiply_rows(m, &b, height, columns, panel_step);
   }
 }
 

@@ -95,6 +95,45 @@ static void test_gemm_of_constant(void **state) {
     }
 }
 
+// The constant left side is packed once, as the right side of the product that is turned round.
+static void multiply_by_left(bool is_constant, int way, int threads, const float *left, const float *right,
+                             float *found) {
+  testing_program h = testing_start();
+  const bool turns_left = way & 1, turns_right = way & 2;
+  const int in = testing_memory(&h, PROGRAM_PARAMETER, 0, DEPTH * ROWS * 4);
+  const int weights = is_constant ? testing_constant(&h, left, COLUMNS * DEPTH * 4)
+                                  : testing_memory(&h, PROGRAM_PARAMETER, 1, COLUMNS * DEPTH * 4);
+  const int out = testing_memory(&h, PROGRAM_RESULT, 0, COLUMNS * ROWS * 4);
+  const int64_t left_dims[2][3] = {{1, COLUMNS, DEPTH}, {1, DEPTH, COLUMNS}},
+                right_dims[2][3] = {{1, DEPTH, ROWS}, {1, ROWS, DEPTH}};
+  const program_array operands[2] = {testing_array(&h, DTYPE_F32, 3, left_dims[turns_left], weights),
+                                     testing_array(&h, DTYPE_F32, 3, right_dims[turns_right], in)};
+  const program_array result = testing_array(&h, DTYPE_F32, 3, (int64_t[]){1, COLUMNS, ROWS}, out);
+  program_thunk *t = testing_library(&h, THUNK_GEMM, 2, operands, 1, &result);
+  if (way & 4) testing_text(&h, t, "activation", "relu");
+  testing_int(&h, t, "transpose_lhs", turns_left);
+  testing_int(&h, t, "transpose_rhs", turns_right);
+  executable *e;
+  testing_check(testing_create(&h, testing_sequence(&h, 1, &t), threads, &e));
+  void *parameters[] = {(void *)(uintptr_t)right, (void *)(uintptr_t)left};
+  for (int turn = 0; turn < 3; turn++) testing_check(executable_run(e, parameters, (void *[]){found}));
+  executable_destroy(e);
+  testing_end(&h);
+}
+
+static void test_gemm_of_constant_left(void **state) {
+  (void)state;
+  static float left[COLUMNS * DEPTH], right[DEPTH * ROWS], wanted[COLUMNS * ROWS], found[COLUMNS * ROWS];
+  for (int k = 0; k < COLUMNS * DEPTH; k++) left[k] = (float)(k * 5 % 11 - 5);
+  for (int k = 0; k < DEPTH * ROWS; k++) right[k] = (float)(k * 7 % 13 - 6);
+  for (int way = 0; way < 8; way++)
+    for (int threads = 1; threads <= 3; threads++) {
+      multiply_by_left(false, way, threads, left, right, wanted);
+      multiply_by_left(true, way, threads, left, right, found);
+      assert_memory_equal(found, wanted, sizeof found);
+    }
+}
+
 enum { SIDE = 6, KERNEL = 3, OUT = SIDE - KERNEL + 1 };
 
 // An image of one feature under a window of ones; the kernel is a constant or a parameter.
@@ -227,7 +266,8 @@ int main(void) {
       cmocka_unit_test(test_fft),
       cmocka_unit_test(test_one_openmp_runtime),
       cmocka_unit_test(test_small_work_starts_no_threads),
-      cmocka_unit_test(test_gemm_of_constant),  // starts threads
+      cmocka_unit_test(test_gemm_of_constant),
+      cmocka_unit_test(test_gemm_of_constant_left),  // starts threads
   };
   return cmocka_run_group_tests_name("rt/products", tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
-// Executes a batched matrix product that was planned once. A right side that is one of the program's constants is
-// packed once where products of so few rows take as long to pack as to multiply, unless memory is limited.
+// Executes a batched matrix product that was planned once. A side that is one of the program's constants is packed once
+// where products of so few rows, or columns, take as long to pack as to multiply, unless memory is limited.
 #include "lib/gemm_kept.h"
+#include "lib/gemm_left.h"
 #include "rt/cost.h"
 #include "rt/routine_call.h"
 #include "rt/thunk_types.h"
@@ -11,11 +12,13 @@ typedef struct state {
   lib_call call;
   gemm_plan plan;
   gemm_kept *kept;  // null: the right side is packed in each run
+  gemm_left *left;  // null: the left side is
 } state;
 
 static void release(thunk *t) {
   const state *s = t->state;
   if (s->kept) gemm_kept_release(s->kept);
+  if (s->left) gemm_left_release(s->left);
 }
 
 // The dims of an operand say nothing of an array that has more elements than the product takes.
@@ -38,8 +41,12 @@ static heddle_status prepare(arena *a, const run_context *context, const program
   const char *rhs = packs ? routine_call_constant(context->program, from->operands[1].slice) : NULL;
   TRY(rhs ? gemm_plan_make_constant(&s->call, &s->plan) : gemm_plan_make(&s->call, &s->plan));
   if (rhs && gemm_kept_pays(&s->call, p)) TRY(gemm_kept_make(a, p, context->threads, rhs, &s->kept));
+  const char *lhs = packs && !rhs ? routine_call_constant(context->program, from->operands[0].slice) : NULL;
+  if (lhs) TRY(gemm_left_make(a, &s->call, p, lhs, &s->left));
   t->state = s;
-  t->scratch_bytes = s->kept ? gemm_kept_scratch(s->kept) : gemm_plan_scratch(p, context->threads);
+  t->scratch_bytes = s->kept   ? gemm_kept_scratch(s->kept)
+                     : s->left ? gemm_left_scratch(s->left)
+                               : gemm_plan_scratch(p, context->threads);
   t->cost = (double)p->batch * (double)p->rows * (double)p->columns * (double)p->depth /
             (COST_OPERATIONS_PER_SECOND * OPERATIONS_PER_TICK);
   return status_ok();
@@ -49,6 +56,7 @@ static heddle_status execute(const thunk *t, const run_frame *f) {
   const state *s = t->state;
   lib_array arrays[ARRAYS];
   const lib_call call = routine_call_of_run(&s->call, t, f, arrays);
+  if (s->left) return gemm_left_execute(s->left, &call);
   return s->kept ? gemm_kept_execute(s->kept, &call) : gemm_plan_execute(&s->plan, &call);
 }
 
