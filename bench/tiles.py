@@ -2,7 +2,7 @@
 """Who makes a product, a convolution, an attention fastest: library calls, tiles, what the planner chose, and peers.
 
     tiles.py [--filter=REGEX] [--threads=2] [--rounds=9] [--runs=3] [--before=BENCH_KERNEL]
-             [--ways=WAY,...] [--cpu=LEVEL] [--onednn-isa=ISA] [--peer-python=PYTHON] [--no-install]
+             [--ways=WAY,...] [--cpu=LEVEL] [--onednn-isa=ISA] [--tables] [--peer-python=PYTHON] [--no-install]
 
 Each case has a process for each contender, and they take turns, as in run.py: Heddle with --codegen=library, with
 --codegen=tiles and as it comes (with --before the bench_kernel of an older build, too), and the peers: OpenBLAS and
@@ -21,6 +21,11 @@ With --cpu=x86-64-v3 (or another one) code, OpenBLAS, oneDNN and what XLA compil
 JAX's products of matrices do not, nor does ONNX Runtime, which is left out then; --onednn-isa limits oneDNN alone
 (AVX512_CORE_BF16 leaves its AMX out). On one thread all is compared by the time that the processor worked, which others
 on the machine hardly change.
+
+The convolutions of doc/tiles.md, some minutes for each set of instructions, with --tables as they stand there:
+
+    tiles.py --no-install --threads=1 --ways=chosen --tables --onednn-isa=AVX512_CORE_BF16 --filter='->'
+    tiles.py --no-install --threads=1 --ways=chosen --tables --cpu=x86-64-v3 --filter='->.* f32'
 
 The peers come from --peer-python, or from build/bench-venv, which is made if it is not there. Without them Heddle is
 measured beside the libraries alone.
@@ -260,8 +265,23 @@ def report(rows, arguments):
         print(f"{group:54} {len(some):6} " + " ".join(f"{mean:8.2f}" for mean in means))
 
 
+def tables(rows, aim=0.85):
+    """The same as doc/tiles.md has it: groups of cases, and those behind the aim, worst first."""
+    speeds = [(row["times"][row["peer"]] / row["times"]["chosen"], row) for row in rows if row["peer"]]
+    print(f"\n| | cases | geometric mean | least | below {aim} |\n|---|---|---|---|---|")
+    for group in dict.fromkeys(row["case"].group for _, row in speeds):
+        some = [speed for speed, row in speeds if row["case"].group == group]
+        print(f"| {group} | {len(some)} | {statistics.geometric_mean(some):.2f} | {min(some):.2f} | "
+              f"{sum(speed < aim for speed in some)} |")
+    print("\n| case | the best peer's time by ours | ours, us | the peer's way |\n|---|---|---|---|")
+    for speed, row in sorted(speeds, key=lambda pair: pair[0]):
+        if speed < aim:
+            print(f"| {row['case'].name} | {speed:.2f} | {row['times']['chosen'] * 1e6:.1f} | {row['way']} |")
+
+
 def main():
     parser = run.parser_of(__doc__, rounds=9, runs=3)
+    parser.add_argument("--tables", action="store_true", help="print doc/tiles.md's tables, too")
     parser.add_argument("--cpu", choices=LEVELS, help="the instruction set that code and libraries keep to")
     parser.add_argument("--onednn-isa", help="what oneDNN keeps to, as ONEDNN_MAX_CPU_ISA has it")
     parser.add_argument("--ways", default=",".join(WAYS), help="ours that are measured, `chosen` among them")
@@ -276,6 +296,8 @@ def main():
             rows.append(measure(case, python, cpus, arguments))
             print(line_of(rows[-1], arguments), file=sys.stderr, flush=True)
     report(rows, arguments)
+    if arguments.tables:
+        tables(rows)
     return 0
 
 

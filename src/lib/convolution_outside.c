@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpu_level.h"
 #include "base/pool.h"
 #include "lib/convolution_form.h"
 #include "lib/element.h"
+#include "lib/finite.h"
 
 enum { STRIP = 512 };
 
@@ -49,37 +49,11 @@ bool convolution_reaches_outside(const convolution_form *f) {
   return false;
 }
 
-// The largest of `count` values' bits without their signs; endless ones have all bits of the exponent.
-#define LARGEST(name, target)                                       \
-  target static uint32_t name(int64_t count, const float *values) { \
-    uint32_t largest = 0;                                           \
-    for (int64_t k = 0; k < count; k++) {                           \
-      uint32_t bits;                                                \
-      memcpy(&bits, &values[k], sizeof bits);                       \
-      bits &= 0x7fffffff;                                           \
-      largest = bits > largest ? bits : largest;                    \
-    }                                                               \
-    return largest;                                                 \
-  }
-
-LARGEST(largest_plain, )
-#if defined(__x86_64__)
-LARGEST(largest_avx2, __attribute__((target("avx2"))))
-#endif
-
-static bool floats_are_finite(int64_t count, const float *values) {
-  static const uint32_t endless = 0x7f800000;
-#if defined(__x86_64__)
-  if (cpu_level_has_avx2()) return largest_avx2(count, values) < endless;
-#endif
-  return largest_plain(count, values) < endless;
-}
-
 bool convolution_is_finite(const lib_array *kernel) {
   const dtype t = kernel->type;
   if (!dtype_is_inexact(t)) return true;
   const int64_t count = lib_element_count(kernel);
-  if (t == DTYPE_F32 || t == DTYPE_C64) return floats_are_finite(t == DTYPE_C64 ? 2 * count : count, kernel->data);
+  if (t == DTYPE_F32 || t == DTYPE_C64) return finite_f32(t == DTYPE_C64 ? 2 * count : count, kernel->data);
   const bool is_narrow = dtypes[t].bits < 32, is_complex = dtype_is_complex(t);
   double wide[2 * STRIP];
   float narrow[STRIP];
@@ -89,7 +63,7 @@ bool convolution_is_finite(const lib_array *kernel) {
               : is_complex ? WORK_C128
                            : WORK_F64,
               kernel, first, many, is_narrow ? (void *)narrow : (void *)wide);
-    if (is_narrow && !floats_are_finite(many, narrow)) return false;
+    if (is_narrow && !finite_f32(many, narrow)) return false;
     for (int64_t k = 0; !is_narrow && k < (is_complex ? 2 * many : many); k++)
       if (!isfinite(wide[k])) return false;
   }
