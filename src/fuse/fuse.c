@@ -3,6 +3,7 @@
 #include "fuse/fuse.h"
 
 #include "fuse/cluster.h"
+#include "fuse/few_gathered.h"
 #include "fuse/fuse_attention.h"
 #include "fuse/fuse_clusters.h"
 #include "fuse/fuse_library.h"
@@ -249,6 +250,12 @@ static heddle_status gather_attention(arena *scratch, module *m, const target_de
   return any ? find_again(scratch, m, sequences) : status_ok();
 }
 
+static heddle_status compute_few(arena *scratch, module *m, program_list *sequences) {
+  bool any = false;
+  for (int k = 0; k < sequences->size; k++) any |= few_gathered_run(sequences->data[k]);
+  return any ? find_again(scratch, m, sequences) : status_ok();
+}
+
 // New instructions stand at the end, behind what uses them.
 static heddle_status arrange_scatters(arena *scratch, module *m, const target_description *target,
                                       program_list *sequences) {
@@ -275,6 +282,7 @@ static heddle_status fuse_module(arena *scratch, module *m, const target_descrip
   TRY(pass_apply(&opt_dead_code, m));
   program_list sequences = {0};
   program_list_find(scratch, m, &sequences);
+  TRY(compute_few(scratch, m, &sequences));
   TRY(gather_attention(scratch, m, target, &sequences, reasons));
   TRY(arrange_reductions(scratch, m, target, &sequences));
   TRY(arrange_scatters(scratch, m, target, &sequences));
