@@ -7,7 +7,8 @@ TESTDATA is `stablehlo/testdata` of the StableHLO project. Where a module's chec
 this says on which side the error lies: it computes the operation in long double (64 bits of mantissa) and prints for
 both sides the largest distance in units in the last place of the type (of each part, where elements are complex), the
 median of the distances, how many are more than the three units that `check.expect_close` allows, and who is nearer how
-often. Needs NumPy 2 and, for bf16, ml_dtypes.
+often; last the length of all errors by the length of all values, in units in the last place of 1, which says more where
+single values cancel. Needs NumPy 2 and, for bf16, ml_dtypes.
 """
 import argparse
 import pathlib
@@ -67,8 +68,6 @@ def convolution(_, x, w):
     return out
 
 
-
-
 def solve_right(_, a, b):
     """x a = b for upper triangles a."""
     x = numpy.zeros_like(b)
@@ -113,6 +112,13 @@ def distances(x, truth):
     return (numpy.abs(x.astype(numpy.longdouble) - truth) / numpy.ldexp(numpy.longdouble(1), exponents - digits + 1)).ravel()
 
 
+def length_of_errors(x, truth):
+    """By the length of the true values, in units in the last place of 1."""
+    digits = PRECISION[x.real.dtype.name][0]
+    lengths = [numpy.sqrt((numpy.abs(v) ** 2).sum()) for v in (wide(x) - truth, truth)]
+    return float(lengths[0] / lengths[1]) * 2.0 ** (digits - 1)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("testdata")
@@ -120,7 +126,8 @@ def main():
     parser.add_argument("--filter", default="")
     parser.add_argument("flags", nargs="*")
     arguments = parser.parse_args()
-    print(f"{'module':50} {'largest':>16} {'median':>14} {'beyond 3':>15} {'nearer':>15}   (ours, theirs)")
+    print(f"{'module':50} {'largest':>16} {'median':>14} {'beyond 3':>15} {'nearer':>15} {'length':>15}   "
+          "(ours, theirs)")
     for name, function in TRUTH.items():
         path = pathlib.Path(arguments.testdata) / f"{name}.mlir"
         if not re.search(arguments.filter, name) or not path.exists():
@@ -131,7 +138,8 @@ def main():
         truth = function(text, *(wide(x) for x in given))
         x, y = distances(ours, truth), distances(wanted, truth)
         print(f"{name:50} {x.max():8.2f} {y.max():7.2f} {numpy.median(x):7.3f} {numpy.median(y):6.3f} "
-              f"{(x > 3).mean():8.2%} {(y > 3).mean():6.2%} {(x < y).mean():8.2%} {(y < x).mean():6.2%}")
+              f"{(x > 3).mean():8.2%} {(y > 3).mean():6.2%} {(x < y).mean():8.2%} {(y < x).mean():6.2%} "
+              f"{length_of_errors(ours, truth):8.3f} {length_of_errors(wanted, truth):6.3f}")
     return 0
 
 

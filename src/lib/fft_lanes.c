@@ -83,15 +83,17 @@ enum {
   SMOOTH = 7               // the largest prime factor of a convolution's length
 };
 
-// exp(-2 pi sqrt(-1) k / n), from angles of at most an eighth of a turn.
+// exp(-2 pi sqrt(-1) k / n), from angles of at most an eighth of a turn, rounded once: errors of the roots do not
+// average out as those of the sums do.
 static void root_of(int64_t k, int64_t n, double root[static 2]) {
   const int64_t eighths = (8 * (k % n) + n / 2) / n, rest = 8 * (k % n) - eighths * n;  // rest / 8 n of a turn
-  const double angle = 6.283185307179586476925 * ((double)rest / (8 * (double)n)), c = cos(angle), s = sin(angle);
-  static const double turns[8][2] = {{1, 0},  {M_SQRT1_2, M_SQRT1_2},   {0, 1},  {-M_SQRT1_2, M_SQRT1_2},
-                                     {-1, 0}, {-M_SQRT1_2, -M_SQRT1_2}, {0, -1}, {M_SQRT1_2, -M_SQRT1_2}};
-  const double *turn = turns[eighths % 8];
-  root[0] = turn[0] * c - turn[1] * s;
-  root[1] = -(turn[0] * s + turn[1] * c);
+  const long double angle = 6.283185307179586476925286766559L * ((long double)rest / (8 * (long double)n)),
+                    c = cosl(angle), s = sinl(angle), half = 0.70710678118654752440084436210485L;
+  const long double turns[8][2] = {{1, 0},  {half, half},   {0, 1},  {-half, half},
+                                   {-1, 0}, {-half, -half}, {0, -1}, {half, -half}};
+  const long double *turn = turns[eighths % 8];
+  root[0] = (double)(turn[0] * c - turn[1] * s);
+  root[1] = (double)-(turn[0] * s + turn[1] * c);
 }
 
 static void *array_of(arena *a, bool is_single, int64_t count) {
