@@ -30,7 +30,7 @@ typedef struct lib_call {
   int attribute_count;
   const named_attribute *attributes;
   int threads;    // at most so many of the OpenMP pool; 1: the calling thread alone
-  void *scratch;  // as many bytes as the routine's scratch function asked for, aligned to 64; null if none
+  void *scratch;  // as many bytes as the routine's scratch function asked for, aligned to 64; any address if none
 } lib_call;
 
 // Thread-safe for calls on different memory. Errors name what of the call the routine does not take.

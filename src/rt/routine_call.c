@@ -26,6 +26,10 @@ void routine_call_make(arena *a, const program_thunk *from, int threads, lib_cal
                      .threads = threads};
 }
 
+// Routines add offsets of 0 to memory that they did not ask for: to an address, as C has no sums with null. Nobody
+// writes there.
+static _Alignas(64) char no_scratch[64];
+
 lib_call routine_call_of_run(const lib_call *made, const thunk *t, const run_frame *f, lib_array *arrays) {
   lib_call call = *made;
   for (int k = 0; k < made->operand_count; k++) {
@@ -40,7 +44,7 @@ lib_call routine_call_of_run(const lib_call *made, const thunk *t, const run_fra
   call.operands = arrays;
   call.results = results;
   call.threads = f->threads;
-  call.scratch = t->scratch_bytes ? f->scratch + t->scratch_offset : NULL;
+  call.scratch = t->scratch_bytes ? f->scratch + t->scratch_offset : no_scratch;
   return call;
 }
 
