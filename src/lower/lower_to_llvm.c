@@ -4,16 +4,10 @@
 // a CPU; 32 on a GPU unless some array needs more, as 64-bit integer arithmetic there costs several instructions each),
 // which functions may be dropped or inlined freely (private ones get internal linkage), and what makes a function a
 // kernel.
+#include "dialect/to_llvm.h"
 #include "emit/ir_builder.h"
 #include "lower/lower_gpu_ids.h"
 #include "lower/passes.h"
-
-// Complex first: it makes structs and arithmetic on their parts; func last, so that calls agree with their callees.
-// Not all of them look at the data layout for the width of `index` (cf does not), so those that can are told.
-#define CONVERSIONS                                                                   \
-  "convert-complex-to-llvm,convert-vector-to-llvm,arith-expand,convert-math-to-llvm," \
-  "convert-arith-to-llvm{index-bitwidth=%d},convert-cf-to-llvm{index-bitwidth=%d},"   \
-  "convert-func-to-llvm{index-bitwidth=%d},reconcile-unrealized-casts"
 
 #define INDEX_BITS "xla.index_bits"  // on the module, by lower-tensors, when addresses need more than the default
 
@@ -76,10 +70,29 @@ static void narrow_positions(lower_context *c, MlirOperation module) {
   }
 }
 
+// Of arith, operations that only MLIR's arith-expand makes into others.
+static bool is_expanded(str name) {
+  static const char *const expanded[] = {"arith.ceildivsi", "arith.ceildivui", "arith.floordivsi", "arith.maximumf",
+                                         "arith.minimumf",  "arith.maxnumf",   "arith.minnumf"};
+  for (size_t i = 0; i < sizeof expanded / sizeof *expanded; i++)
+    if (str_is(name, expanded[i])) return true;
+  return false;
+}
+
 static heddle_status convert(lower_context *c, MlirOperation module) {
-  int bits = index_bits(c, module);
-  const char *conversions = arena_printf(c->scratch, CONVERSIONS, bits, bits, bits);
-  bool succeeded = lower_session_run(c->session, conversions, module);
+  bool has_expanded = false, has_vectors = false, has_casts = false;
+  ir_operations ops = ir_collect(c->scratch, module, NULL);
+  for (int i = 0; i < ops.size; i++) {
+    MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(ops.data[i]));
+    has_expanded |= is_expanded((str){name.data, name.length});
+    has_vectors |= str_starts_with((str){name.data, name.length}, "vector.");
+    has_casts |= ir_is(ops.data[i], "builtin.unrealized_conversion_cast");
+  }
+  const to_llvm *conversion = lower_session_to_llvm(c->session, index_bits(c, module));
+  bool succeeded = (!has_vectors || to_llvm_prepare_vectors(conversion, module)) &&
+                   (!has_expanded || lower_session_run(c->session, "arith-expand", module)) &&
+                   to_llvm_convert(conversion, module) &&
+                   (!has_casts || lower_session_run(c->session, "reconcile-unrealized-casts", module));
   TRY(ir_diagnostics(c->context, HEDDLE_INTERNAL, "conversion to LLVM"));
   return succeeded ? status_ok() : status_error(HEDDLE_INTERNAL, "conversion to LLVM failed without saying why");
 }

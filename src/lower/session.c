@@ -18,6 +18,7 @@
 #include "base/lock.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "dialect/to_llvm.h"
 #include "dialect/xla_gpu.h"
 #include "emit/ir_builder.h"
 
@@ -43,11 +44,17 @@ typedef struct kept_patterns {
   MlirFrozenRewritePatternSet patterns;
 } kept_patterns;
 
+typedef struct kept_conversion {
+  int index_bits;
+  to_llvm *conversion;
+} kept_conversion;
+
 struct lower_session {
   MlirContext context;
   arena *arena;
   VEC(kept_manager) managers;
   VEC(kept_patterns) patterns;
+  VEC(kept_conversion) conversions;
   int kernels;  // lowered in this context so far
 };
 
@@ -135,6 +142,16 @@ void lower_session_canonicalize(lower_session *s, MlirOperation op) {
   xla_gpu_canonicalize(op, s->patterns.data[i].patterns, walk.found & BRANCHES);
 }
 
+// --- conversion
+
+const to_llvm *lower_session_to_llvm(lower_session *s, int index_bits) {
+  for (int i = 0; i < s->conversions.size; i++)
+    if (s->conversions.data[i].index_bits == index_bits) return s->conversions.data[i].conversion;
+  kept_conversion made = {index_bits, to_llvm_create(s->context, index_bits)};
+  vec_push(s->arena, &s->conversions, made);
+  return made.conversion;
+}
+
 // --- sessions
 
 lower_session *lower_session_create(MlirContext context) {
@@ -147,6 +164,7 @@ lower_session *lower_session_create(MlirContext context) {
 void lower_session_destroy(lower_session *s) {
   for (int i = 0; i < s->managers.size; i++) mlirPassManagerDestroy(s->managers.data[i].manager);
   for (int i = 0; i < s->patterns.size; i++) mlirFrozenRewritePatternSetDestroy(s->patterns.data[i].patterns);
+  for (int i = 0; i < s->conversions.size; i++) to_llvm_destroy(s->conversions.data[i].conversion);
   arena_destroy(s->arena);
 }
 

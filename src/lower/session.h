@@ -30,6 +30,9 @@ MlirContext lower_session_context(const lower_session *s);
 // the operation: what they make of one another (arith above all) is among them.
 void lower_session_canonicalize(lower_session *s, MlirOperation op);
 
+// The conversion to LLVM's dialect for `index` of that width, kept like all else.
+const struct to_llvm *lower_session_to_llvm(lower_session *s, int index_bits);
+
 // Runs MLIR's own passes (a pipeline's text) on an operation. True on success; an unknown pass or a failure is reported
 // through the context's diagnostics.
 bool lower_session_run(lower_session *s, const char *pipeline, MlirOperation op);

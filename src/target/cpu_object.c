@@ -9,6 +9,7 @@
 #include "base/lock.h"
 #include "base/log.h"
 #include "target/cpu.h"
+#include "target/cpu_codegen.h"
 #include "target/llvm_codegen.h"
 #include "target/llvm_extremes.h"
 #include "target/llvm_metadata.h"
@@ -96,7 +97,7 @@ static void generate_entry_plainly(LLVMModuleRef module, const code_options *opt
 static heddle_status emit_assembly(LLVMModuleRef module, LLVMTargetMachineRef tm, text *out) {
   LLVMModuleRef clone = LLVMCloneModule(module);
   LLVMMemoryBufferRef buffer;
-  heddle_status s = llvm_emit(clone, tm, LLVMAssemblyFile, &buffer);
+  heddle_status s = cpu_codegen_emit(clone, tm, LLVMAssemblyFile, &buffer);
   LLVMDisposeModule(clone);
   if (!status_is_ok(s)) return s;
   text_append(out, (str){LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer)});
@@ -119,7 +120,7 @@ static heddle_status generate(arena *a, LLVMModuleRef module, LLVMTargetMachineR
   start = log_seconds();
   TRY(guard_check_room());
   LLVMMemoryBufferRef buffer;
-  TRY(llvm_emit(module, tm, LLVMObjectFile, &buffer));
+  TRY(cpu_codegen_emit(module, tm, LLVMObjectFile, &buffer));
   out->size = LLVMGetBufferSize(buffer);
   out->data = memcpy(arena_alloc(a, out->size), LLVMGetBufferStart(buffer), out->size);
   LLVMDisposeMemoryBuffer(buffer);
