@@ -48,7 +48,7 @@ static heddle_status fuse(void *state) {
   const compilation *c = state;
   if (c->options->keep_fusions) kept_fusions_settle(c->module, &c->target, c->options->keep_fusions);
   if (c->options->deterministic) grid_scatter_mark_deterministic(c->module);
-  return fuse_run(c->module, &c->target, c->reasons);
+  return fuse_run(c->module, &c->target, c->failures ? &c->failures->names : NULL, c->reasons);
 }
 
 static heddle_status assign(void *state) {
@@ -66,7 +66,7 @@ static heddle_status assign(void *state) {
 // Fusion, order and memory of a module that is tried out.
 static heddle_status plan_trial(void *argument, arena *a, module *m, lhlo_program **out) {
   const compilation *c = argument;
-  compilation trial = {.arena = a, .options = c->options, .target = c->target, .module = m};
+  compilation trial = {.arena = a, .options = c->options, .target = c->target, .module = m, .failures = c->failures};
   TRY(fuse(&trial));
   TRY(assign(&trial));
   *out = trial.plan;

@@ -10,18 +10,12 @@ enum { MOST_FAILURES = 16 };  // that are looked for one by one
 
 static bool is_avoidable(heddle_code code) { return code != HEDDLE_OUT_OF_MEMORY && code != HEDDLE_CANCELLED; }
 
-// Parameters and constants are in too many kernels, and none of them is a reason to fail.
-static bool is_telling(const instruction *i) {
-  return i->opcode != HLO_PARAMETER && i->opcode != HLO_CONSTANT && i->opcode != HLO_TUPLE;
-}
-
-// False if all were there: a kernel whose instructions are marked was made of tiles nevertheless, as fusion wrote
-// others in their place.
+// False if all were there: a kernel whose instructions are marked was made of tiles nevertheless.
 static bool add_names(tile_failures *f, const instruction_list *body) {
   bool any = false;
   for (int n = 0; n < body->size; n++) {
     const str name = body->data[n]->name;
-    if (!is_telling(body->data[n]) || str_map_has(&f->names, name)) continue;
+    if (!untiled_is_telling(body->data[n]) || str_map_has(&f->names, name)) continue;
     str_map_put(f->arena, &f->names, str_copy(f->arena, name), f);
     any = true;
   }
@@ -41,12 +35,9 @@ bool tile_failures_note(tile_failures *f, const kernel_plan *kernel, heddle_stat
   return true;
 }
 
-void tile_failures_mark(const tile_failures *f, module *m) {
-  for (int c = 0; c < m->computations.size && f->list.size > 0; c++) {
-    const instruction_list *all = &m->computations.data[c]->instructions;
-    for (int n = 0; n < all->size; n++)
-      if (is_telling(all->data[n]) && str_map_has(&f->names, all->data[n]->name)) untiled_mark(all->data[n]);
-  }
+void tile_failures_mark(const tile_failures *f, const module *m) {
+  for (int c = 0; c < m->computations.size && f->list.size > 0; c++)
+    untiled_mark_names(m->computations.data[c], &f->names);
 }
 
 target_codegen tile_failures_codegen(const tile_failures *f, target_codegen asked) {

@@ -26,8 +26,8 @@ typedef struct tile_failures {
 bool tile_failures_note(tile_failures *f, const kernel_plan *kernel, heddle_status s);
 
 // Marks the instructions of all kernels that failed, in whichever computations they are. A module is marked behind
-// the passes, whose names are the same each time.
-void tile_failures_mark(const tile_failures *f, module *m);
+// the passes, whose names are the same each time. What fusion writes itself it marks by f->names (fuse_run).
+void tile_failures_mark(const tile_failures *f, const module *m);
 
 // Who is to make code in the next attempt, where `asked` was asked for: anybody but tiles once f->has_all.
 target_codegen tile_failures_codegen(const tile_failures *f, target_codegen asked);

@@ -87,6 +87,34 @@ static void test_ends(void **state) {
   compiled_release(&c);
 }
 
+// Fusion makes sums of these products of vectors, under names that no module has before: one that fails leaves the
+// other one, and the product of matrices, to tiles.
+static void test_what_fusion_names_fails_alone(void **state) {
+  arena *a = *state;
+  static const char sums[] =
+      "HloModule m\n"
+      "ENTRY e {\n"
+      "  x = f32[777] parameter(0)\n"
+      "  y = f32[777] parameter(1)\n"
+      "  d = f32[] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+      "  z = f32[555] parameter(2)\n"
+      "  s = f32[] dot(z, z), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+      "  v = f32[64,96] parameter(3)\n"
+      "  w = f32[96,64] parameter(4)\n"
+      "  p = f32[64,64] dot(v, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+      "  ROOT all = (f32[], f32[], f32[64,64]) tuple(d, s, p)\n"
+      "}\n";
+  int whole = 0;
+  for (int spoiled = 0; spoiled <= 1; spoiled++) {
+    compiled c;
+    testing_expect(compile_for(a, sums, target_vulkan(), CODEGEN_TILES, spoiled, &c), HEDDLE_OK, "");
+    if (spoiled == 0) whole = tiles_of(&c);
+    else assert_int_equal(tiles_of(&c), whole - 1);
+    compiled_release(&c);
+  }
+  assert_int_equal(whole, 3);
+}
+
 // Fusion makes a sum of this product, under names that no module has before.
 static void test_ends_where_fusion_names(void **state) {
   arena *a = *state;
@@ -145,6 +173,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TESTING_IN_ARENA(test_plans_again),
       TESTING_IN_ARENA(test_ends),
+      TESTING_IN_ARENA(test_what_fusion_names_fails_alone),
       TESTING_IN_ARENA(test_ends_where_fusion_names),
       TESTING_IN_ARENA(test_notes_what_avoids_failure),
   };

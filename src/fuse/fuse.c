@@ -25,6 +25,7 @@
 #include "hlo/program_order.h"
 #include "kernel/kernel.h"
 #include "kernel/sizes.h"
+#include "kernel/untiled.h"
 #include "opt/passes.h"
 
 // --- before
@@ -200,8 +201,10 @@ static heddle_status find_ordered(arena *scratch, computation *c, const target_d
 
 // What a product of tiles is worth depends on what becomes one kernel with it, which is known at the end: then all is
 // done again without those that were not worth it, fewer each time.
-static heddle_status fuse_sequence(computation *c, const target_description *target, text *reasons) {
+static heddle_status fuse_sequence(computation *c, const target_description *target, const str_map *untiled,
+                                   text *reasons) {
   fuse_prepare(c);
+  if (untiled) untiled_mark_names(c, untiled);
   arena *scratch = arena_create();
   ptr_map refused = {0};
   cluster_graph graph;
@@ -275,7 +278,8 @@ static heddle_status pack_constants(arena *scratch, module *m, const target_desc
   return status_ok();
 }
 
-static heddle_status fuse_module(arena *scratch, module *m, const target_description *target, text *reasons) {
+static heddle_status fuse_module(arena *scratch, module *m, const target_description *target, const str_map *untiled,
+                                 text *reasons) {
   if (has_fusions(m)) TRY(pass_apply(&opt_call_inliner, m));
   TRY(fuse_while_run(scratch, m, target));
   TRY(pass_apply(&opt_dot_sums, m));
@@ -286,17 +290,17 @@ static heddle_status fuse_module(arena *scratch, module *m, const target_descrip
   TRY(gather_attention(scratch, m, target, &sequences, reasons));
   TRY(arrange_reductions(scratch, m, target, &sequences));
   TRY(arrange_scatters(scratch, m, target, &sequences));
-  for (int k = 0; k < sequences.size; k++) TRY(fuse_sequence(sequences.data[k], target, reasons));
+  for (int k = 0; k < sequences.size; k++) TRY(fuse_sequence(sequences.data[k], target, untiled, reasons));
   TRY(pack_constants(scratch, m, target, &sequences, reasons));
   TRY(pass_apply(&opt_dead_code, m));
   return opt_sort(scratch, m);
 }
 
-heddle_status fuse_run(module *m, const target_description *target, text *reasons) {
+heddle_status fuse_run(module *m, const target_description *target, const str_map *untiled, text *reasons) {
   TRY(kernel_check_sizes(m));
   arena *scratch = arena_create();
   trip_count_note(m);
-  heddle_status s = fuse_module(scratch, m, target, reasons);
+  heddle_status s = fuse_module(scratch, m, target, untiled, reasons);
   arena_destroy(scratch);
   return s;
 }

@@ -2,6 +2,7 @@
 #ifndef HEDDLE_FUSE_FUSE_H_
 #define HEDDLE_FUSE_FUSE_H_
 
+#include "base/map.h"
 #include "hlo/module.h"
 #include "kernel/launch.h"
 
@@ -12,7 +13,9 @@
 //   a fusion that is kept (fuse/kept_fusions.h),
 //   a library operation (fuse/library.h), alone or with what follows it as a fusion of kind kCustom, or
 //   a fusion of kind kLoop or kInput whose body one kernel computes (kernel/kernel.h).
+// `untiled`, if not null: names of instructions that no tiles are made of (kernel/untiled.h), of those that fusion
+// itself writes, too; these have the same names each time that a module is fused.
 // `reasons`, if not null, receives a line for each decision: instruction, way, reason.
-heddle_status fuse_run(module *m, const target_description *target, text *reasons);
+heddle_status fuse_run(module *m, const target_description *target, const str_map *untiled, text *reasons);
 
 #endif

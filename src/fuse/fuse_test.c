@@ -10,7 +10,7 @@
 static module *fuse(arena *a, const char *source) {
   const target_description target = target_cpu(2);
   module *m = testing_parse(a, source);
-  testing_require(fuse_run(m, &target, NULL), source);
+  testing_require(fuse_run(m, &target, NULL, NULL), source);
   testing_require(module_verify(m), source);
   return m;
 }
@@ -267,7 +267,7 @@ static void test_what_nobody_computes_is_refused(void **state) {
                                      STR("ENTRY e { p = f32[<=4] parameter(0) n = s32[] parameter(1)\n"
                                          "  ROOT d = f32[<=4] set-dimension-size(p, n), dimensions={0} }\n"),
                                      &m)));
-  heddle_status s = fuse_run(m, &target, NULL);
+  heddle_status s = fuse_run(m, &target, NULL, NULL);
   assert_int_equal(heddle_status_code(s), HEDDLE_UNIMPLEMENTED);
   assert_non_null(strstr(heddle_status_message(s), "f.hlo:2:"));
   heddle_status_free(s);
@@ -292,7 +292,7 @@ static void test_too_many_results_are_refused(void **state) {
     for (int k = 0; k < count; k++) text_puts(&t, ",z");
     text_puts(&t, "), dimensions={0}, to_apply=f }\n");
     module *m = testing_parse(a, text_cstr(&t));
-    heddle_status s = fuse_run(m, &target, NULL);
+    heddle_status s = fuse_run(m, &target, NULL, NULL);
     assert_int_equal(heddle_status_code(s), count > KERNEL_MOST_VARIADIC ? HEDDLE_UNIMPLEMENTED : HEDDLE_OK);
     if (count > KERNEL_MOST_VARIADIC) assert_non_null(strstr(heddle_status_message(s), "test.hlo:3:"));
     heddle_status_free(s);
@@ -332,7 +332,7 @@ static void test_reasons(void **state) {
                                  "  d = f32[64,64] dot(s, q), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
                                  "  ROOT t = (f32[64,64], f32[4096]) tuple(d, v) }\n"),
                              &m)));
-  assert_true(status_is_ok(fuse_run(m, &target, &t)));
+  assert_true(status_is_ok(fuse_run(m, &target, NULL, &t)));
   assert_non_null(strstr(text_cstr(&t), "s: kernel loop sine_fusion"));
   assert_non_null(strstr(text_cstr(&t), "v: bitcast"));
   assert_non_null(strstr(text_cstr(&t), "d: library GEMM f32[1,64,64] x f32[1,64,64]"));

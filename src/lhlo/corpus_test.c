@@ -30,7 +30,7 @@ static heddle_status build(arena *a, const char *path, const target_description 
   module *m;
   TRY(hlo_parse_file(a, path, &m));
   TRY(opt_run_pipeline(m, NULL));
-  TRY(fuse_run(m, target, NULL));
+  TRY(fuse_run(m, target, NULL, NULL));
   return lhlo_build(a, m, target, out);
 }
 

@@ -42,7 +42,7 @@ static heddle_status plan_file(arena *a, const char *path, const target_descript
   module *m;
   TRY(hlo_parse_file(a, path, &m));
   TRY(opt_run_pipeline(m, NULL));
-  TRY(fuse_run(m, target, NULL));
+  TRY(fuse_run(m, target, NULL, NULL));
   return lhlo_build(a, m, target, out);
 }
 

@@ -148,7 +148,7 @@ static heddle_status print_plan(module *m, const opt_flags *f, bool is_gpu, bool
   target_choose_codegen(&target, f->codegen);
   text reasons = {0};
   if (f->keep_fusions) kept_fusions_settle(m, &target, &debug_compile_remarks);
-  heddle_status s = fuse_run(m, &target, wants_reasons ? &reasons : NULL);
+  heddle_status s = fuse_run(m, &target, NULL, wants_reasons ? &reasons : NULL);
   const char *next = text_cstr(&reasons);
   for (const char *end; status_is_ok(s) && (end = strchr(next, '\n')); next = end + 1)
     text_printf(out, "// %.*s\n", (int)(end - next), next);
