@@ -25,6 +25,13 @@ static inline bool int64_goes_into(int64_t right, int64_t left) {
 // How many chunks of b cover a; a >= 0, b > 0.
 static inline int64_t int64_ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
+// The largest divisor of a that is at most `most`; 1 if there is no other.
+static inline int64_t int64_largest_divisor(int64_t a, int64_t most) {
+  int64_t d = int64_max(1, int64_min(a, most));
+  while (a % d != 0) d--;
+  return d;
+}
+
 // The least multiple of b that is no less than a; a >= 0, b > 0.
 static inline int64_t int64_round_up(int64_t a, int64_t b) { return int64_ceil_div(a, b) * b; }
 

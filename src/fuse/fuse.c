@@ -244,7 +244,8 @@ static heddle_status find_again(arena *scratch, module *m, program_list *sequenc
 static heddle_status gather_attention(arena *scratch, module *m, const target_description *target,
                                       program_list *sequences, text *reasons) {
   bool any = false;
-  if (!kernel_hero_exists(target->kind, HERO_TILES) || target->has_grid) return status_ok();
+  if (!kernel_hero_exists(target->kind, HERO_TILES)) return status_ok();
+  if (target->has_grid && target->codegen != CODEGEN_TILES) return status_ok();
   for (int k = 0; k < sequences->size; k++) any |= log_softmax_run(sequences->data[k], target);
   for (int k = 0; k < sequences->size; k++) any |= softmax_sink_run(sequences->data[k], target);
   if (any) TRY(find_again(scratch, m, sequences));

@@ -227,12 +227,30 @@ static int64_t features_of(const attention *t) {
   return features;
 }
 
+// The longest dim of the weights that neither the keys run along nor the values have.
+static int64_t queries_of(const attention *t) {
+  const online_softmax *s = &t->softmax;
+  const shape *weights = s->product->operands[s->side]->shape;
+  const hlo_attributes *a = s->product->attributes;
+  const int_list batch = s->side == 0 ? a->lhs_batch_dims : a->rhs_batch_dims,
+                 keys = s->side == 0 ? a->lhs_contracting_dims : a->rhs_contracting_dims;
+  int64_t queries = 1;
+  for (int d = 0; d < weights->rank; d++)
+    if (!int_list_has(keys, d) && !int_list_has(batch, d) && weights->dims[d] > queries) queries = weights->dims[d];
+  return queries;
+}
+
 // A tile holds a block of queries, of keys, of values and of results. Beside these are a block of each score that
 // several read, and of those that the softmax makes.
 enum { HELD_BYTES_MAX = 448 << 10 };
 
-static bool fits(const attention *t) {
+static bool fits(const attention *t, const target_description *target) {
   const online_softmax *s = &t->softmax;
+  int64_t of_queries, of_keys;
+  if (target->has_grid)
+    return online_softmax_grid_blocks(queries_of(t), s->scores->shape->dims[s->key_dim], features_of(t),
+                                      s->product->shape->dtype == DTYPE_F64 ? 8 : 4, target->shared_bytes, &of_queries,
+                                      &of_keys);
   int64_t blocks = 3;
   for (int k = 0; k < t->body.size; k++)
     blocks += has_scores_shape(t, t->body.data[k]) && t->body.data[k]->users.size > 1;
@@ -245,19 +263,6 @@ static bool is_masked(const attention *t) {
   const instruction *i = t->softmax.scores;
   while (changes_unit_dims(i)) i = i->operands[0];
   return i->opcode == HLO_SELECT && is_mask_of_positions(i->operands[0]);
-}
-
-// The longest dim of the weights that neither the keys run along nor the values have.
-static int64_t queries_of(const attention *t) {
-  const online_softmax *s = &t->softmax;
-  const shape *weights = s->product->operands[s->side]->shape;
-  const hlo_attributes *a = s->product->attributes;
-  const int_list batch = s->side == 0 ? a->lhs_batch_dims : a->rhs_batch_dims,
-                 keys = s->side == 0 ? a->lhs_contracting_dims : a->rhs_contracting_dims;
-  int64_t queries = 1;
-  for (int d = 0; d < weights->rank; d++)
-    if (!int_list_has(keys, d) && !int_list_has(batch, d) && weights->dims[d] > queries) queries = weights->dims[d];
-  return queries;
 }
 
 // One query, or none: nothing is dealt out. No element: nothing is computed.
@@ -358,7 +363,7 @@ static const char *lack_of(attention *t, const target_description *target, instr
   collect_users(t, product);
   if (t->products < 2) return "between product and exponentials, or before these, stands what tiles do not compute";
   if (!is_closed(t)) return "others read its scores or exponentials, or control edges order them";
-  if (!fits(t)) return "a block of queries, keys and values is more than a tile holds";
+  if (!fits(t, target)) return "a block of queries, keys and values is more than a tile holds";
   if (!pays(t, target)) return "libraries and a softmax of rows are estimated to take less time";
   if (!pays_with_weights(t, target)) return "others read its weights, which would be computed a second time";
   return NULL;
@@ -396,8 +401,8 @@ static bool try_forms(arena *scratch, const target_description *target, instruct
 }
 
 bool fuse_attention_run(computation *c, const target_description *target, text *reasons) {
-  const bool has_tiles = kernel_hero_exists(target->kind, HERO_TILES) && !target->has_grid &&
-                         target->codegen != CODEGEN_LIBRARY && target->codegen != CODEGEN_EMITTERS;
+  const bool has_tiles = kernel_hero_exists(target->kind, HERO_TILES) && target->codegen != CODEGEN_LIBRARY &&
+                         target->codegen != CODEGEN_EMITTERS;
   bool any = false;
   arena *scratch = arena_create();
   for (int k = 0, count = c->instructions.size; has_tiles && k < count; k++) {

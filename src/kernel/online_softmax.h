@@ -25,6 +25,12 @@ enum { ONLINE_SOFTMAX_BLOCK = 64 };
 // block takes beside its queries included.
 int64_t online_softmax_queries(int64_t queries, bool is_alone, int64_t *computed);
 
+// The same for a workgroup of a grid, which has little memory: how many of `queries`, a divisor, and how many of `keys`
+// at a time, a divisor if there is one that is not much smaller. `features` of a query and of a value, together, of so
+// many bytes each. False if too few fit, or divide.
+bool online_softmax_grid_blocks(int64_t queries, int64_t keys, int64_t features, int64_t element_bytes, int64_t memory,
+                                int64_t *queries_of_block, int64_t *keys_of_block);
+
 enum { ONLINE_SOFTMAX_ROWS = 48 };  // how many operations may make what is subtracted and what divides
 
 typedef struct online_softmax {

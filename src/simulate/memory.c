@@ -87,9 +87,9 @@ static const char *note_read(memory_record *r, const memory_access *by) {
   if (r->reader && r->reader != by->thread) {
     r->several_readers = true;
     r->several_blocks |= (r->reader - 1) / by->block_threads + 1 != by->block;
-    // Readers that a barrier has ended are no concern of this block's writers.
-    if (!r->several_blocks && r->reader_epoch < by->epoch) r->several_readers = r->reads_plainly = false;
   }
+  // Readers that a barrier has ended, this one among them, are no concern of this block's writers.
+  if (!r->several_blocks && r->reader_epoch < by->epoch) r->several_readers = r->reads_plainly = false;
   r->reads_plainly |= !by->is_atomic;
   r->reader = by->thread;
   r->reader_epoch = by->epoch;

@@ -93,6 +93,37 @@ static const char sums[] = DECLARATIONS
     "  ret void\n"
     "}\n";
 
+// What all threads read the last one of them changes behind a barrier, having read it once more.
+static const char changes[] = DECLARATIONS
+    "@shared = internal addrspace(3) global [1 x float] undef, align 16\n"
+    "define void @kernel(ptr %in, ptr %out) {\n"
+    "entry:\n"
+    "  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n"
+    "  %is.first = icmp eq i32 %thread, 0\n"
+    "  br i1 %is.first, label %begin, label %begun\n"
+    "begin:\n"
+    "  store float 2.0, ptr addrspace(3) @shared, align 4\n"
+    "  br label %begun\n"
+    "begun:\n"
+    "  call void @llvm.nvvm.barrier0()\n"
+    "  %x = load float, ptr addrspace(3) @shared, align 4\n"
+    "  call void @llvm.nvvm.barrier0()\n"
+    "  %is.last = icmp eq i32 %thread, 63\n"
+    "  br i1 %is.last, label %change, label %changed\n"
+    "change:\n"
+    "  %y = load float, ptr addrspace(3) @shared, align 4\n"
+    "  %more = fadd float %y, 5.0\n"
+    "  store float %more, ptr addrspace(3) @shared, align 4\n"
+    "  br label %changed\n"
+    "changed:\n"
+    "  call void @llvm.nvvm.barrier0()\n"
+    "  %z = load float, ptr addrspace(3) @shared, align 4\n"
+    "  %sum = fadd float %x, %z\n"
+    "  %to = getelementptr float, ptr %out, i32 %thread\n"
+    "  store float %sum, ptr %to, align 4\n"
+    "  ret void\n"
+    "}\n";
+
 // --- running them
 
 enum { SIDE = 32, SIZE = SIDE * SIDE };
@@ -170,6 +201,15 @@ static void test_sums(void **state) {
   trial t;
   assert_true(status_is_ok(try_kernel(sums, SIDE, 32, sizeof t.out, &t)));
   for (int r = 0; r < SIDE; r++) assert_true(t.out[r] == (float)(SIDE * SIDE * r + SIDE * (SIDE - 1) / 2));
+}
+
+static void test_changes_of_what_all_have_read(void **state) {
+  (void)state;
+  trial t;
+  assert_true(status_is_ok(try_kernel(changes, 1, 64, sizeof t.out, &t)));
+  for (int k = 0; k < 64; k++) assert_true(t.out[k] == 9);
+  expect_failure(changes, "  call void @llvm.nvvm.barrier0()\n  %is.last", "  %is.last", 64, SIZE * 4,
+                 "writes what another thread reads");
 }
 
 static void test_broken_barriers(void **state) {
@@ -272,6 +312,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_transpose),
       cmocka_unit_test(test_sums),
+      cmocka_unit_test(test_changes_of_what_all_have_read),
       cmocka_unit_test(test_broken_barriers),
       cmocka_unit_test(test_broken_indices),
       cmocka_unit_test(test_broken_bounds),

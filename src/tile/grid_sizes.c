@@ -7,13 +7,6 @@
 
 static bool is_allowed(const sizes_request *r, int loop) { return loop < 32 && (r->allowed >> loop & 1U); }
 
-// The largest divisor of `size` that is at most `most`.
-static int64_t divisor(int64_t size, int64_t most) {
-  int64_t d = int64_max(1, int64_min(size, most));
-  while (size % d != 0) d--;
-  return d;
-}
-
 // Of a product: columns, rows, and of the loops around rows as many as leave that many rows.
 static void tiles_of_product(const target_description *target, const sizes_request *r, int64_t *workgroup) {
   const int64_t side = target->grid.tile_side;
@@ -24,7 +17,7 @@ static void tiles_of_product(const target_description *target, const sizes_reque
       workgroup[k] = 1;
       if (r->roles[k] == SIZES_COLUMN) workgroup[k] = grid_tiles_cut(r->trips[k], side);
       if (r->roles[k] == SIZES_ROW) workgroup[k] = grid_tiles_cut(r->trips[k], rows);
-      if (pass == 1) workgroup[k] = divisor(r->trips[k], rows);
+      if (pass == 1) workgroup[k] = int64_largest_divisor(r->trips[k], rows);
       if (r->roles[k] == SIZES_ROW || pass == 1) rows = int64_max(1, rows / workgroup[k]);
     }
 }

@@ -20,7 +20,7 @@ typedef enum tile_marker {
 // Which states there may be in front of a pass, bits. On a grid subgroups are the last that is tiled for, and roots may
 // have no tiles; a region that comes on buffers has workgroups' operations, and subgroups', only.
 #define MARKERS_OF_TENSORS (1U << MARKER_NONE | 1U << MARKER_ROOT | 1U << MARKER_REGISTER | 1U << MARKER_VECTORIZE)
-#define MARKERS_OF_GRID_TENSORS (1U << MARKER_NONE | 1U << MARKER_ROOT)
+#define MARKERS_OF_GRID_TENSORS (1U << MARKER_NONE | 1U << MARKER_ROOT | 1U << MARKER_WORKGROUP)
 #define MARKERS_OF_VECTORS (1U << MARKER_NONE | 1U << MARKER_WORKGROUP | 1U << MARKER_SUBGROUP | 1U << MARKER_VECTORIZE)
 #define MARKERS_OF_GRID_TILES (1U << MARKER_NONE | 1U << MARKER_ROOT | 1U << MARKER_WORKGROUP | 1U << MARKER_SUBGROUP)
 #define MARKERS_OF_TILES (MARKERS_OF_VECTORS | MARKERS_OF_GRID_TILES)

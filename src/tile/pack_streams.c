@@ -214,10 +214,22 @@ static heddle_status finish_tiles(arena *a, MlirOperation forall) {
 
 // --- the pass
 
+// A workgroup's tiles are dealt out as they are.
+static heddle_status leave_to_workgroups(arena *a, MlirOperation forall) {
+  make_parts_in_place(a, forall);
+  const ir_operations all = ir_collect(a, forall, NULL);
+  for (int k = 0; k < all.size; k++)
+    if (tiling_is_structured(all.data[k]) && markers_of(all.data[k]) == MARKER_NONE)
+      TRY(markers_advance(all.data[k], MARKER_WORKGROUP));
+  return status_ok();
+}
+
 static heddle_status run(pass_context *context, void *unit) {
   lower_context *c = lower_context_of(context);
+  const bool is_on_grid = c->options->target.has_grid;
   const ir_operations all = ir_collect(c->scratch, (MlirOperation){unit}, "scf.forall");
-  for (int k = 0; k < all.size; k++) TRY(finish_tiles(c->scratch, all.data[k]));
+  for (int k = 0; k < all.size; k++)
+    TRY(is_on_grid ? leave_to_workgroups(c->scratch, all.data[k]) : finish_tiles(c->scratch, all.data[k]));
   return status_ok();
 }
 

@@ -45,11 +45,12 @@ static const pass *const cpu[] = {
 };
 
 // On a grid of workgroups no vectors are made: workitems are the lanes.
-#define TO_WORKITEMS                                                                                                \
-  &tile_hlo_to_linalg, &tile_fuse_tensors, &tile_by_tile, &tile_configure, &tile_tile_and_fuse, &tile_to_buffers,   \
-      &tile_verify_memory, &tile_fills, &tile_promote_sums, &tile_promote, &tile_subgroups, &tile_number_workitems, \
-      &tile_deal, &lower_licm, &tile_pointers, &lower_canonicalize, &lower_cse, &lower_licm,                        \
-      &lower_complex_to_standard, &lower_widen_floats, &lower_expand_math, &lower_expand_float_ops
+#define TO_WORKITEMS                                                                                                 \
+  &tile_hlo_to_linalg, &tile_stream_softmax, &tile_fuse_tensors, &tile_by_tile, &tile_pack_streams, &tile_configure, \
+      &tile_tile_and_fuse, &tile_to_buffers, &tile_verify_memory, &tile_fills, &tile_promote_sums, &tile_promote,    \
+      &tile_subgroups, &tile_number_workitems, &tile_deal, &lower_licm, &tile_pointers, &lower_canonicalize,         \
+      &lower_cse, &lower_licm, &lower_complex_to_standard, &lower_widen_floats, &lower_expand_math,                  \
+      &lower_expand_float_ops
 
 static const pass *const spirv[] = {TO_WORKITEMS, &lower_canonicalize, &lower_cse, &lower_to_spirv, 0};
 

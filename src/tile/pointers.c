@@ -74,9 +74,29 @@ static bool holds(MlirBlock block, MlirOperation op) {
   return false;
 }
 
-// Buffers of blocks that are apart are never in use at the same time: promotion ends what it begins.
-static bool may_meet(MlirOperation x, MlirOperation y) {
-  return holds(mlirOperationGetBlock(y), x) || holds(mlirOperationGetBlock(x), y);
+// What of the block the operation is, or stands in; null: nothing.
+static MlirOperation within(MlirBlock block, MlirOperation op) {
+  while (!ir_is_null(op) && !mlirBlockEqual(mlirOperationGetBlock(op), block)) op = mlirOperationGetParentOperation(op);
+  return op;
+}
+
+// A buffer of a block is in use from where it stands to the block's end: not at the same time as those of blocks that
+// are apart from it, or end before it. `first` stands in front of `second`.
+static bool may_meet(MlirOperation first, MlirOperation second) { return holds(mlirOperationGetBlock(first), second); }
+
+// Whether a workgroup that has the second buffer may have come by the first one: not in another branch.
+static bool may_follow(MlirOperation first, MlirOperation second) {
+  MlirOperation at = second;
+  while (!holds(mlirOperationGetBlock(at), first)) at = mlirOperationGetParentOperation(at);
+  return !mlirOperationEqual(within(mlirOperationGetBlock(at), first), at);
+}
+
+// Workitems that still read what was in the array are waited for.
+static void wait_for_readers(pointers *p, const shared_array *s, MlirOperation alloc) {
+  bool any = false;
+  for (int n = 0; n < s->allocs.size; n++) any |= may_follow(s->allocs.data[n], alloc);
+  ir_builder b = ir_builder_before(alloc, p->context->scratch);
+  if (any) ir_build(&b, (ir_op_state){.name = "gpu.barrier"});
 }
 
 static shared_array *array_for(pointers *p, MlirOperation alloc) {
@@ -103,6 +123,7 @@ static heddle_status make_shared(pointers *p) {
   int64_t bytes = 0;
   for (int k = 0; k < allocs.size; k++) {
     shared_array *s = array_for(p, allocs.data[k]);
+    wait_for_readers(p, s, allocs.data[k]);
     s->count = int64_max(s->count, element_count(ir_result_type(allocs.data[k], 0)));
     number[k] = (int)(s - p->arrays.data);
     vec_push(a, &s->allocs, allocs.data[k]);

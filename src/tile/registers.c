@@ -200,9 +200,30 @@ static registers_space *space_of(arena *a, const candidate *c, int64_t threads, 
   return s;
 }
 
+static int64_t element_count(MlirType memory) {
+  int64_t count = 1;
+  for (int d = 0; d < mlirShapedTypeGetRank(memory); d++)
+    count = int64_saturating_mul(count, mlirShapedTypeGetDimSize(memory, d));
+  return count;
+}
+
+// An operation is in one space: that of the most points, so that none is left to few workitems for a few numbers of
+// rows.
+static void put_largest_first(ir_operations *allocs) {
+  for (int k = 1; k < allocs->size; k++) {
+    const MlirOperation moved = allocs->data[k];
+    const int64_t count = element_count(ir_result_type(moved, 0));
+    int n = k;
+    for (; n > 0 && element_count(ir_result_type(allocs->data[n - 1], 0)) < count; n--)
+      allocs->data[n] = allocs->data[n - 1];
+    allocs->data[n] = moved;
+  }
+}
+
 void registers_find(arena *a, MlirOperation loop, int64_t threads, int64_t lanes, registers *out) {
   *out = (registers){0};
-  const ir_operations allocs = ir_collect(a, loop, "memref.alloc");
+  ir_operations allocs = ir_collect(a, loop, "memref.alloc");
+  put_largest_first(&allocs);
   for (int k = 0; k < allocs.size; k++) {
     candidate c;
     int dims[REGISTERS_MAX_RANK];

@@ -15,6 +15,9 @@
 // Scores are whatever the region computes for the weights: the tile of all that is fused into the loops, masks and
 // scales included. A query all of whose scores are -inf has no largest one to be subtracted; until one comes, 0 is, and
 // if none comes, the result is NaN as in the program. What a product of bfloat16 reads is widened once for a block.
+//
+// On a grid blocks are a workgroup's, which has little memory. All of its workitems meet at barriers, so that no block
+// is passed over, and each score's row is reduced by one workitem.
 #include "tile/stream_softmax.h"
 
 #include <math.h>
@@ -130,6 +133,14 @@ static bool find_roles(stream *s) {
   return s->key >= 0 && s->query >= 0 && stream_tiles_has_loop(&s->of_scores, s->key);
 }
 
+static bool choose_grid_blocks(stream *s) {
+  int64_t features = 1;
+  for (int k = 0; k < s->loops; k++)
+    if (s->roles[k] == ROLE_FEATURE) features *= s->trips[k];
+  return online_softmax_grid_blocks(s->trips[s->query], s->trips[s->key], 2 * features, ir_bit_width(s->number) / 8,
+                                    s->grid->shared_bytes, &s->block[s->query], &s->block[s->key]);
+}
+
 // At least two blocks of queries, so that there is a loop over workgroups; false if there is one query only.
 static bool choose_blocks(stream *s) {
   int64_t workgroups = 1;
@@ -140,6 +151,7 @@ static bool choose_blocks(stream *s) {
   const int64_t queries = s->trips[s->query];
   int64_t computed;
   if (workgroups * queries <= 1) return false;
+  if (s->grid) return choose_grid_blocks(s);
   s->block[s->query] = online_softmax_queries(queries, workgroups == 1, &computed);
   s->block[s->key] = int64_min(ONLINE_SOFTMAX_BLOCK, s->trips[s->key]);
   return true;
@@ -201,6 +213,17 @@ static MlirValue largest_of(const stream *s, ir_builder *b, const stream_frames 
   return ir_result(loop, 0);
 }
 
+static MlirValue reduced(const stream *s, ir_builder *b, const stream_frames *f, MlirValue block, MlirValue onto,
+                         bool is_sum) {
+  stream_frame space = stream_tiles_without(&f->scores, s->key);
+  stream_tiles_append(&space, s->key);
+  const stream_tiles_input inputs[] = {{block, f->scores}, {onto, f->rows}};
+  MlirValue x[2];
+  ir_builder body;
+  MlirOperation made = stream_tiles_begin(s, b, &space, 2, inputs, true, &body, x);
+  return stream_tiles_end(&body, made, is_sum ? ir_binary(&body, "arith.addf", x[1], x[0]) : larger(&body, x[0], x[1]));
+}
+
 // What the loop carries is replaced in its place. Behind it only the exponentials read it, and fusion makes it a part
 // of them, which it can only be where it writes nothing.
 static MlirValue larger_of(const stream *s, ir_builder *b, const stream_frames *f, MlirValue before, MlirValue here,
@@ -247,17 +270,6 @@ static MlirValue exponentials(const stream *s, ir_builder *b, const stream_frame
   return stream_tiles_end(&body, made, ir_unary(&body, "math.exp", shifted));
 }
 
-static MlirValue summed(const stream *s, ir_builder *b, const stream_frames *f, MlirValue exponentials,
-                        MlirValue onto) {
-  stream_frame space = stream_tiles_without(&f->scores, s->key);
-  stream_tiles_append(&space, s->key);
-  const stream_tiles_input inputs[] = {{exponentials, f->scores}, {onto, f->rows}};
-  MlirValue x[2];
-  ir_builder body;
-  MlirOperation made = stream_tiles_begin(s, b, &space, 2, inputs, true, &body, x);
-  return stream_tiles_end(&body, made, ir_binary(&body, "arith.addf", x[1], x[0]));
-}
-
 static MlirValue multiplied(const stream *s, ir_builder *b, const stream_frames *f, MlirValue values,
                             MlirValue exponentials, MlirValue onto) {
   stream_frame space = f->product;
@@ -274,17 +286,19 @@ static MlirValue multiplied(const stream *s, ir_builder *b, const stream_frames 
 static state take_block(stream *s, ir_builder *b, const stream_frames *f, MlirValue block, state before,
                         bool is_carried) {
   MlirValue values = stream_tiles_at(s, b, &f->values, ir_operand(s->product, 1 - s->weights));
-  MlirValue here = largest_of(s, b, f, block), less = shrinkage(s, b, f, before.largest, here);
+  MlirValue here = s->grid ? reduced(s, b, f, block, stream_tiles_fill(s, b, &f->rows, -INFINITY), false)
+                           : largest_of(s, b, f, block),
+            less = shrinkage(s, b, f, before.largest, here);
   state now = {.largest = larger_of(s, b, f, before.largest, here, is_carried)};
   MlirValue weights = exponentials(s, b, f, block, now.largest);
-  now.sums = summed(s, b, f, weights, shrunk(s, b, &f->rows, less, &f->rows, before.sums));
+  now.sums = reduced(s, b, f, weights, shrunk(s, b, &f->rows, less, &f->rows, before.sums), true);
   now.product = multiplied(s, b, f, values, weights, shrunk(s, b, &f->product, less, &f->rows, before.product));
   return now;
 }
 
 static state take_shown_block(stream *s, ir_builder *b, const stream_frames *f, MlirValue scores, state before) {
   stream_mask m = stream_mask_of(s, scores);
-  if (!m.shown.ptr) return take_block(s, b, f, stream_tiles_at(s, b, &f->scores, scores), before, true);
+  if (!m.shown.ptr || s->grid) return take_block(s, b, f, stream_tiles_at(s, b, &f->scores, scores), before, true);
   const MlirType types[] = {mlirValueGetType(before.largest), mlirValueGetType(before.sums),
                             mlirValueGetType(before.product)};
   MlirOperation branch = ir_if(b, stream_mask_hides(s, b, f, &m, before.largest), 3, types);
@@ -579,7 +593,8 @@ static void fuse_producers(const stream *s, MlirOperation forall) {
 // --- the pass
 
 static bool take(lower_context *c, MlirOperation product) {
-  stream s = {.arena = c->scratch, .context = c->context, .product = product};
+  const target_description *target = &c->options->target;
+  stream s = {.arena = c->scratch, .context = c->context, .product = product, .grid = target->has_grid ? target : NULL};
   s.weights = (int)mlirIntegerAttrGetValueInt(ir_get(product, TILE_ONLINE_SOFTMAX));
   s.number = ir_element_type(ir_result_type(product, 0));
   ir_unset(product, TILE_ONLINE_SOFTMAX);

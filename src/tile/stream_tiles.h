@@ -2,6 +2,7 @@
 #ifndef HEDDLE_TILE_STREAM_TILES_H_
 #define HEDDLE_TILE_STREAM_TILES_H_
 
+#include "base/target.h"
 #include "dialect/tiling.h"
 #include "tile/structured.h"
 
@@ -34,6 +35,7 @@ typedef struct stream {
   stream_row subtracted, divisor;  // a divisor without a value: the weights are the exponentials
   MlirValue largest, sums;         // of the block of queries that is being finished
   MlirType number;                 // of sums
+  const target_description *grid;  // of workgroups, whose workitems the tiles are dealt out to; null: vectors
   int loops, key, query;
   int64_t trips[TILING_MAX_LOOPS];
   stream_role roles[TILING_MAX_LOOPS];

@@ -21,7 +21,7 @@
 
 // RUN: sed s/STATE/register/ %t/tensors.mlir | not emitters_opt --target=vulkan -iree-codegen-select-lowering-strategy 2>&1 | FileCheck %s --check-prefix=GRID
 // RUN: sed s/STATE/register/ %t/tensors.mlir | not emitters_opt --target=vulkan -iree-codegen-linalg-tile-and-fuse 2>&1 | FileCheck %s --check-prefix=GRID
-// GRID: found an operation marked "register", wanted one of none, "root" at loc("-":3:8)
+// GRID: found an operation marked "register", wanted one of none, "root", "workgroup" at loc("-":3:8)
 
 // RUN: sed s/STATE/register/ %t/tensors.mlir | not emitters_opt --target=cpu -iree-codegen-hlo-to-linalg-on-buffers 2>&1 | FileCheck %s --check-prefix=TILES
 // TILES: found an operation marked "register", wanted one of none, "root", "workgroup", "subgroup", "vectorize" at loc("-":3:8)
