@@ -2,16 +2,23 @@
 
     peer_iree.py FOLDER THREADS    compiles FOLDER/module.mlirbc; arguments are FOLDER/in0000.npy, …
 
-Prints `none` where IREE's compiler refuses the program. One thread is the driver that works in the caller's thread.
+Prints `none` where IREE's compiler refuses the program, and where one run takes the processor longer than LONGEST. One
+thread is the driver that works in the caller's thread.
 """
+import os
 import pathlib
+import signal
 import sys
+import time
 
 import iree.compiler
 import iree.runtime
 import numpy
 
 import peer_serve
+
+
+LONGEST = 10  # seconds
 
 
 def compile_program(folder):
@@ -33,16 +40,30 @@ def load(program, folder, threads):
     return lambda: function(*arguments)
 
 
+def ends_soon(program, folder, threads):
+    """Whether a run comes to its end in time, tried in a process that the system ends otherwise."""
+    child = os.fork()
+    if child == 0:
+        signal.setitimer(signal.ITIMER_PROF, LONGEST)
+        load(program, folder, threads)()
+        os._exit(0)
+    return os.waitpid(child, 0)[1] == 0
+
+
 def main():
     folder, threads = pathlib.Path(sys.argv[1]), int(sys.argv[2])
     try:
-        run = load(compile_program(folder), folder, threads)
-        run()
+        start = time.perf_counter()
+        program = compile_program(folder)
+        seconds = time.perf_counter() - start
+        if not ends_soon(program, folder, threads):
+            raise RuntimeError(f"no run ended in {LONGEST} seconds")
+        run = load(program, folder, threads)
     except Exception as error:
         print(f"peer_iree.py: {str(error).splitlines()[0]}", file=sys.stderr)
         peer_serve.refuse()
         return
-    peer_serve.serve("", lambda: peer_serve.seconds_of(compile_program, folder), lambda: run,
+    peer_serve.serve("", lambda: seconds, lambda: run,
                      write=lambda prefix: peer_serve.write(prefix, run()))
 
 

@@ -2,7 +2,7 @@
 """Programs in which a peer was ahead of Heddle, beside all peers that have them: JAX, ONNX Runtime, NumPy and IREE.
 
     peers.py [--filter=REGEX] [--threads=1] [--rounds=7] [--runs=3] [--busy=N] [--before=BENCH_KERNEL]
-             [--peer-python=PYTHON] [--iree-python=PYTHON] [--no-install]
+             [--peer-python=PYTHON] [--iree-python=PYTHON] [--no-install] [--write=doc/peers.md]
 
 Programs are those of bench/peer_workloads.py, and models once more as `NAME:frozen`: with weights as constants for JAX,
 for IREE and for us, as ONNX Runtime always has them. Contenders take turns, as in run.py. The table has the fastest run
@@ -12,8 +12,10 @@ is the time that the processor worked, which others hardly change; with more thr
 With --busy=N as many processes spin on the same cores all the time, as on a machine that has other work: the table has
 medians then.
 
+With --write the table takes the place of the one that FILE has.
+
 JAX, ONNX Runtime and NumPy come from --peer-python as in tiles.py, IREE from --iree-python, which may be the same; without
-it IREE is not measured.
+it IREE is not measured. It does nothing with constants, and is measured with weights as arguments alone.
 """
 import contextlib
 import os
@@ -29,7 +31,8 @@ import run
 import tiles
 
 SPIN = "while True: pass"
-LONG = 5  # seconds; a peer that takes longer for a run is asked for one
+PEERS = ("jax", "ort", "numpy", "iree")
+LONG = 1  # seconds; a peer that takes longer for a run is asked for one
 
 
 @contextlib.contextmanager
@@ -62,7 +65,7 @@ def contenders_of(name, python, folder, cpus, arguments):
     tiles.join(found, run.Contender("ort", [python, bench / "peer_ort.py", plain, threads], cpus, run.PEER_ENVIRONMENT))
     numpy = [python, bench / "peer_numpy.py", plain, folder]
     tiles.join(found, run.Contender("numpy", numpy, cpus, {**run.PEER_ENVIRONMENT, **single}))
-    if arguments.iree_python:
+    if arguments.iree_python and name == plain:
         iree = [arguments.iree_python, bench / "peer_iree.py", folder, threads]
         tiles.join(found, run.Contender("iree", iree, cpus, run.PEER_ENVIRONMENT))
     ours = [arguments.bench_kernel, folder / "module.mlirbc", f"--threads={threads}",
@@ -101,20 +104,39 @@ def measure(name, python, cpus, arguments):
 def line_of(row):
     times, ours = row["times"], row["times"]["heddle"]
     columns = [f"{row['name']:26} {ours * 1e6:11.1f}"]
-    for peer in ("jax", "ort", "numpy", "iree", "before"):
+    for peer in (*PEERS, "before"):
         columns.append(f"{times[peer] / ours:8.2f}" if peer in times else f"{'':8}")
     return " ".join(columns) + f"  {times[row['best']] / ours:6.2f} {row['best']:6} differs {row['differs']['heddle']}"
 
 
 def report(rows):
     print(f"\n{'peer by ours':26} {'ours, us':>11} " +
-          " ".join(f"{peer:>8}" for peer in ("jax", "ort", "numpy", "iree", "before")) + "    best")
-    for row in sorted(rows, key=lambda row: row["times"][row["best"]] / row["times"]["heddle"]):
+          " ".join(f"{peer:>8}" for peer in (*PEERS, "before")) + "    best")
+    for row in rows:
         print(line_of(row))
-    for peer in ("jax", "ort", "numpy", "iree"):
+    for peer in PEERS:
         shared = [row["times"][peer] / row["times"]["heddle"] for row in rows if peer in row["times"]]
         if shared:
             print(f"{peer}: geometric mean of {len(shared)} {statistics.geometric_mean(shared):.2f}")
+
+
+def written_line(row):
+    times, ours = row["times"], row["times"]["heddle"]
+    ratios = [f"{times[peer] / ours:.2f}" if peer in times else "" for peer in PEERS]
+    best = f"{times[row['best']] / ours:.2f} {row['best']}"
+    return f"| {row['name']} | {ours * 1e6:.0f} | {best} | {' | '.join(ratios)} |\n"
+
+
+def write_table(path, rows, arguments):
+    """In place of the file's first table, and of the line in front of it that says how it was measured."""
+    lines = pathlib.Path(path).read_text(encoding="utf-8").splitlines(keepends=True)
+    first = next(number for number, line in enumerate(lines) if line.startswith("|"))
+    last = next((number for number in range(first, len(lines)) if not lines[number].startswith("|")), len(lines))
+    how = (f"Threads: {arguments.threads}. Busy processes: {arguments.busy}. Rounds: {arguments.rounds} of "
+           f"{arguments.runs} runs.\n")
+    heading = [f"| program | ours, µs | best peer by ours | {' | '.join(PEERS)} |\n", "|---" * (3 + len(PEERS)) + "|\n"]
+    lines[first - 2:last] = [how, "\n", *heading, *map(written_line, rows)]
+    pathlib.Path(path).write_text("".join(lines), encoding="utf-8")
 
 
 def main():
@@ -122,6 +144,7 @@ def main():
     parser.set_defaults(threads=1)
     parser.add_argument("--busy", type=int, default=0, help="processes that spin on the same cores")
     parser.add_argument("--iree-python", help="an interpreter that has IREE's compiler and runtime")
+    parser.add_argument("--write", metavar="FILE", help="a file whose table becomes this one")
     arguments = parser.parse_args()
     python = tiles.peer_python(arguments)
     if not python:
@@ -136,7 +159,10 @@ def main():
             if re.search(arguments.filter, name):
                 rows.append(measure(name, python, cpus, arguments))
                 print(line_of(rows[-1]), file=sys.stderr, flush=True)
+    rows.sort(key=lambda row: row["times"][row["best"]] / row["times"]["heddle"])
     report(rows)
+    if arguments.write:
+        write_table(arguments.write, rows, arguments)
     return 0
 
 
