@@ -134,7 +134,8 @@ def write_table(path, rows, arguments):
     last = next((number for number in range(first, len(lines)) if not lines[number].startswith("|")), len(lines))
     how = (f"Threads: {arguments.threads}. Busy processes: {arguments.busy}. Rounds: {arguments.rounds} of "
            f"{arguments.runs} runs.\n")
-    heading = [f"| program | ours, µs | best peer by ours | {' | '.join(PEERS)} |\n", "|---" * (3 + len(PEERS)) + "|\n"]
+    names = " | ".join(PEERS)
+    heading = [f"| program | ours, µs | best peer by ours | {names} |\n", "|---" * (3 + len(PEERS)) + "|\n"]
     lines[first - 2:last] = [how, "\n", *heading, *map(written_line, rows)]
     pathlib.Path(path).write_text("".join(lines), encoding="utf-8")
 
