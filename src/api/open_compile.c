@@ -97,16 +97,31 @@ static void note_needs(const open_program *o, const module *m, import_open_sizes
   }
 }
 
+// Code for large sizes is for those where all that is transposed is.
+static void note_large(const open_program *o, const lhlo_program *p, import_open_sizes *out) {
+  for (int k = 0; k < p->kernel_count && o->symbols.is_large; k++) {
+    const kernel_plan *kernel = p->kernels[k];
+    if (!kernel->takes_sizes || kernel->hero != HERO_TRANSPOSE) continue;
+    int64_t bytes = 0;
+    for (int n = 0; n < kernel->output_count; n++) bytes += kernel_buffer_bytes(kernel->outputs[n].shape);
+    vec_push(o->arena, &out->conditions,
+             ((import_condition){IMPORT_AT_LEAST, bytes, p->target.tiles.transpose_stream_bytes, STR("it is large"),
+                                 kernel->computation->root->where}));
+  }
+}
+
 static heddle_status read_sample(const open_program *o, int number, open_sample *out) {
   module *m;
   import_open_sizes sizes = {0};
   TRY(open_symbols_import(o->arena, &o->symbols, number, &sizes, &m));
   out->module = m;
   note_needs(o, m, &sizes);
+  TRY(open_borders_find(o->arena, m, &out->borders));
+  TRY(make_plan(o, out));
+  note_large(o, out->plan, &sizes);
   out->condition_count = sizes.conditions.size;
   out->conditions = sizes.conditions.data;
-  TRY(open_borders_find(o->arena, m, &out->borders));
-  return make_plan(o, out);
+  return status_ok();
 }
 
 static heddle_status number_sample(const open_program *o, int number, const open_kernel_table *tables,
@@ -548,17 +563,20 @@ static const char *sizes_text(const open_program *o, const open_program *special
     if (is_inner[k])
       text_printf(&t, "%s%s = %" PRId64 "*%s", t.size ? ", " : "", o->symbols.names[k], special->symbols.multiple,
                   special->symbols.names[k]);
+  if (special->symbols.is_large) text_puts(&t, ", larger than caches");
   const char *copy = arena_strdup(o->arena, text_cstr(&t), t.size);
   text_free(&t);
   return copy;
 }
 
-// The program for inner sizes that are multiples of this one, appended to `out`. That there is no such code is no
-// error.
-static heddle_status add_multiple(const open_program *o, const bool *is_inner, int64_t multiple, compiled *out) {
+// The program for inner sizes that are multiples of this one, large ones if asked, appended to `out`. That there is no
+// such code is no error.
+static heddle_status add_multiple(const open_program *o, const bool *is_inner, int64_t multiple, bool is_large,
+                                  compiled *out) {
   open_refusal unused = {0};
   open_program special = *o;
   special.refusal = &unused;
+  special.symbols.is_large = is_large;
   if (!open_symbols_multiply(o->arena, &special.symbols, is_inner, multiple)) return status_ok();
   compiled *made = &out->specials[out->special_count++];  // a program's own from now on, also if memory ends
   heddle_status s = status_error(HEDDLE_UNIMPLEMENTED, "no stand-ins");
@@ -576,14 +594,25 @@ static heddle_status add_multiple(const open_program *o, const bool *is_inner, i
   return status_ok();
 }
 
+static void put_last_first(compiled *all, int count) {
+  const compiled last = all[count - 1];
+  for (int k = count - 1; k > 0; k--) all[k] = all[k - 1];
+  all[0] = last;
+}
+
 // What transposes along open dims goes element by element if sizes may be any; where tiles fill them, it turns these in
 // registers. Which is asked of the sizes of a run (rt/open_instances.c).
 static heddle_status compile_multiples(const open_program *o, compiled *out) {
   bool is_inner[PROGRAM_MOST_SYMBOLS] = {0};
   if (out->program.sizes.derived_count > 0 || !takes_sizes(out->plan)) return status_ok();
   find_inner_symbols(&out->program, is_inner);
-  out->specials = arena_array(o->arena, compiled, MULTIPLES);
-  for (int k = 0; k < MULTIPLES && out->special_count == k; k++) TRY(add_multiple(o, is_inner, multiples[k], out));
+  out->specials = arena_array(o->arena, compiled, MULTIPLES + 1);
+  for (int k = 0; k < MULTIPLES && out->special_count == k; k++)
+    TRY(add_multiple(o, is_inner, multiples[k], false, out));
+  const int count = out->special_count;
+  if (count > 0) TRY(add_multiple(o, is_inner, multiples[0], true, out));
+  // What is for fewer sizes comes first.
+  if (out->special_count > count) put_last_first(out->specials, out->special_count);
   return status_ok();
 }
 

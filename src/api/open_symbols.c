@@ -88,6 +88,7 @@ heddle_status open_symbols_import(arena *a, const open_symbols *o, int sample, i
   (*out)->open_from = sizes->from;
   (*out)->takes_sizes = o->takes_sizes;
   (*out)->open_multiple = o->multiple;
+  (*out)->open_is_large = o->is_large;
   device_counts_adopt(*out, 0, 0);
   return status_ok();
 }

@@ -26,6 +26,7 @@ struct open_symbols {
   open_derived derived;
   bool takes_sizes;  // module.takes_sizes
   int64_t multiple;  // module.open_multiple
+  bool is_large;     // module.open_is_large
   bool specializes;  // what is compiled is read again for each size: shapes may depend on sizes in any way
   const char *names[PROGRAM_MOST_SYMBOLS];
   int64_t most[PROGRAM_MOST_SYMBOLS];  // as the bounds of their dims say, else INT64_MAX

@@ -74,6 +74,7 @@ struct module {
   bool takes_sizes;           // whatever has an open dim takes sizes when it runs, also what could do without
                               // (kernel/open_form.h)
   int64_t open_multiple;      // of which sizes that are not outermost are multiples; 0: they may be any
+  bool open_is_large;         // then: what is transposed along open dims is larger than caches
   str_map computation_names;  // kept by module_add_computation and module_remove_computation
 };
 

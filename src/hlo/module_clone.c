@@ -110,6 +110,7 @@ static module *clone(arena *a, const module *m, bool shares_values) {
   to->open_from = m->open_from;
   to->takes_sizes = m->takes_sizes;
   to->open_multiple = m->open_multiple;
+  to->open_is_large = m->open_is_large;
   arena_destroy(s.scratch);
   return to;
 }

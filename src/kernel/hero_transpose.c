@@ -169,7 +169,8 @@ bool hero_transpose_takes(arena *a, kernel_plan *k, const instruction_list *body
   else if (!choose_open_tiles(k, h, &target->tiles)) return false;
   find_direct(a, k, h);
   choose_blocks(a, h, target);
-  h->streams = !k->takes_sizes && output_bytes(k) >= target->tiles.transpose_stream_bytes;
+  h->streams =
+      k->takes_sizes ? k->computation->module->open_is_large : output_bytes(k) >= target->tiles.transpose_stream_bytes;
   k->hero_instruction = heroes.data[0];
   k->reason = "through tiles, so that reads and writes are both contiguous";
   make_parts(a, k, h);

@@ -82,6 +82,14 @@ static void spell_out_offset(arena *a, MlirOperation op) {
   ir_set(op, "rawConstantIndices", mlirDenseI32ArrayGet(b.context, 1, (int32_t[]){INT32_MIN}));
 }
 
+// A store past the caches is of a whole vector, aligned to its bytes: of what is aligned so with all stand-ins, some of
+// which are odd multiples of what sizes are multiples of, that holds for all sizes.
+static int64_t streamed_alignment(MlirOperation store, MlirType vector) {
+  const int64_t alignment = mlirIntegerAttrGetValueInt(ir_get(store, "alignment"));
+  const int64_t bytes = mlirShapedTypeGetDimSize(vector, 0) * ir_bit_width(ir_element_type(vector)) / 8;
+  return alignment < bytes ? alignment : bytes;
+}
+
 // Where a row begins is a multiple of its elements' size and of nothing else.
 static void drop_alignments(arena *a, MlirOperation module) {
   ir_operations all = ir_collect(a, module, NULL);
@@ -93,7 +101,9 @@ static void drop_alignments(arena *a, MlirOperation module) {
     if (!ir_is_vector(type)) continue;
     const int bits = ir_bit_width(ir_element_type(type));
     const MlirType wide = mlirIntegerTypeGet(mlirOperationGetContext(module), is_masked ? 32 : 64);
-    ir_set(all.data[k], "alignment", mlirIntegerAttrGet(wide, bits > 8 ? bits / 8 : 1));
+    int64_t kept = bits > 8 ? bits / 8 : 1;
+    if (!mlirAttributeIsNull(ir_get(all.data[k], "nontemporal"))) kept = streamed_alignment(all.data[k], type);
+    ir_set(all.data[k], "alignment", mlirIntegerAttrGet(wide, kept));
   }
 }
 
