@@ -13,7 +13,7 @@ static const struct {
     {"run", command_run, "compile and run a module, compare its results"},
     {"profile", command_profile, "what each operation of a module's run takes, moves and computes"},
     {"bench", command_bench, "how long a run of a module takes"},
-    {"compile", command_compile, "compile a module to object files, assembly, LLVM IR, MLIR or PTX"},
+    {"compile", command_compile, "compile a module to a program in a file, a C function in an object, or kernels"},
     {"convert", command_convert, "rewrite a program as HLO text, StableHLO text or an HLO proto"},
     {"info", command_info, "what a program takes and gives, where it runs, what it is made of"},
     {"ops", command_ops, "every opcode and where it is implemented"},

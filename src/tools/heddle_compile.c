@@ -527,7 +527,7 @@ int command_compile(int argc, char **argv) {
       {"cpu", FLAG_TEXT, &f.cpu, CPU_FLAG_ARGUMENT,
        "the instruction set that the CPU's code keeps to, saved programs' several: A,B (native)"},
       {"specialize", FLAG_LIST, &f.sizes, "N[,M]",
-       "of a saved program with `?`: code of their own for these sizes, beside that for all"},
+       "of a saved program with `?`: code of their own for these sizes, beside that for all, if there is any"},
       {"name", FLAG_TEXT, &f.name, "NAME",
        "the first kernel's symbol (in an object MODULE_kernel, else main); of --emit=object the function"},
       {"freestanding", FLAG_BOOL, &f.freestanding, NULL, "of --emit=object: refuse what needs more than the C library"},
