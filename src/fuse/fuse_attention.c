@@ -299,8 +299,9 @@ static bool takes_less_time(const attention *t, const target_description *target
   };
   const int64_t vector = 16, keys = t->softmax.scores->shape->dims[t->softmax.key_dim], queries = queries_of(t),
                 scores = shape_element_count(t->softmax.scores->shape);
-  const double slower = 1.2, features = (double)features_of(t);
-  const double ordered = target->products.panel_bits >= 512 ? ORDERED_AVX512 : ORDERED;
+  const bool is_wide = target->products.panel_bits >= 512;
+  const double slower = is_wide ? 1.18 : 1.2, ordered = is_wide ? ORDERED_AVX512 : ORDERED,
+               features = (double)features_of(t);
   int64_t computed;
   online_softmax_queries(queries, scores == queries * keys, &computed);
   const double library =
