@@ -50,6 +50,11 @@ static bool is_tiny_product(const target_description *target, const instruction 
          (double)form.batch * (double)form.m * (double)form.n * (double)form.k <= target->fusion.max_loop_product;
 }
 
+// A library would need copies of the slices that it reads, and there is no room for them.
+static bool is_kernel_product(const instruction *i) {
+  return (i->opcode == HLO_CONVOLUTION || i->opcode == HLO_DOT) && tile_loops_has(i);
+}
+
 static bool is_operation_of_sequence(const target_description *target, const instruction *i) {
   switch (i->opcode) {
     case HLO_PARAMETER:
@@ -60,7 +65,7 @@ static bool is_operation_of_sequence(const target_description *target, const ins
     case HLO_FUSION:  // one that is kept: others are unfused before
     case HLO_WHILE:
     case HLO_CONDITIONAL: return true;
-    default: return library_of(target, i) != LIBRARY_NONE && !is_tiny_product(target, i);
+    default: return library_of(target, i) != LIBRARY_NONE && !is_tiny_product(target, i) && !is_kernel_product(i);
   }
 }
 

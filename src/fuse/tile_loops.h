@@ -1,6 +1,7 @@
 // Marks loops that keep a program within its memory (src/supertile), those over tiles and those of the program that no
-// kernel may hold as a whole, since it would hold all that they read; and slices that such loops keep of what is
-// larger, which are copied where they stand.
+// kernel may hold as a whole, since it would hold all that they read; slices that such loops keep of what is larger,
+// which are copied where they stand; and products that a kernel computes from where their operands lie, since a library
+// would read copies of slices.
 #ifndef HEDDLE_FUSE_TILE_LOOPS_H_
 #define HEDDLE_FUSE_TILE_LOOPS_H_
 

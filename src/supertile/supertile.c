@@ -3,13 +3,15 @@
 // tells of the round that came closest.
 #include "supertile/supertile.h"
 
+#include "base/int64.h"
 #include "base/log.h"
+#include "fuse/tile_loops.h"
 #include "opt/pass.h"
 #include "opt/passes.h"
 #include "supertile/plan_cost.h"
 #include "supertile/pushed_slices.h"
 #include "supertile/refusal.h"
-#include "supertile/tile_rounds.h"
+#include "supertile/tile_attempts.h"
 
 // Rounds of an attempt.
 enum { MOST_ROUNDS = 12 };
@@ -18,20 +20,14 @@ enum { MOST_ROUNDS = 12 };
 // instruction of the program if that is more. Steps of an attempt are tiled until it has asked for ASKED_BY_ONE
 // regions; those at work then go on up to ASKED_AT_ONCE. To find out what is needed at the least limits are tried until
 // the last two are reached.
-enum { ASKED_BY_ONE = 1000000, ASKED = 3000000, ASKED_AT_ONCE = 4000000, ASKED_EACH = 200 };
-enum { PLANNED = 100000, PLANNED_EACH = 5, ASKED_TO_LEARN = 1000000, PLANNED_TO_LEARN = 50000 };
+enum { ASKED_BY_ONE = 1000000, ASKED = 8000000, ASKED_AT_ONCE = 4000000, ASKED_EACH = 200 };
+enum { PLANNED = 300000, PLANNED_EACH = 5, ASKED_TO_LEARN = 3000000, PLANNED_TO_LEARN = 150000 };
 
 static const char *const reach_names[] = {"near", "deep", "hard"};
 
-// In the order in which they are tried; those with more than all come last, for estimates that are too high.
-static const tile_manner attempts[] = {
-    {1.0, REACH_NEAR, false},  {1.0, REACH_NEAR, false},  {1.0, REACH_NEAR, false},  {1.0, REACH_HARD, false},
-    {1.0, REACH_DEEP, false},  {1.0, REACH_NEAR, true},   {1.0, REACH_NEAR, false},  {1.0, REACH_NEAR, true},
-    {0.85, REACH_HARD, false}, {0.85, REACH_DEEP, false}, {0.85, REACH_NEAR, false}, {1.0, REACH_HARD, true},
-    {0.85, REACH_NEAR, true},  {0.7, REACH_NEAR, false},  {0.7, REACH_NEAR, true},   {0.7, REACH_DEEP, false},
-    {0.5, REACH_NEAR, false},  {0.35, REACH_NEAR, false}, {0.35, REACH_DEEP, false}, {0.2, REACH_NEAR, false},
-    {0.1, REACH_NEAR, false},  {1.15, REACH_NEAR, false}, {1.15, REACH_NEAR, true},  {1.5, REACH_NEAR, false}};
-enum { ATTEMPTS = sizeof attempts / sizeof *attempts };
+// An attempt comes near if it takes no more than so many times the limit: then it is made again with what it has
+// learned.
+static const double COMES_NEAR = 1.25;
 
 typedef struct supertiling {
   const supertile_options *options;
@@ -39,6 +35,7 @@ typedef struct supertiling {
   tile_rounds rounds;   // its arena is that of all that attempts learn
   refusal refused;      // of the closest attempt
   int64_t least;        // what that takes
+  int64_t closest;      // what the closest plan of the attempt at hand takes
   int64_t planned;      // instructions, each time that they were
   bool first_serves;    // the first attempt that fits is taken, whatever it costs
   double natural_cost;  // of the program without a limit
@@ -86,6 +83,21 @@ static void note_refusal(supertiling *t, const module *m, const lhlo_program *pl
   arena_destroy(scratch);
 }
 
+static bool has_convolution(const module *m) {
+  for (int c = 0; c < m->computations.size; c++)
+    for (int k = 0; k < m->computations.data[c]->instructions.size; k++)
+      if (m->computations.data[c]->instructions.data[k]->opcode == HLO_CONVOLUTION) return true;
+  return false;
+}
+
+static void mark_products(const module *m) {
+  for (int c = 0; c < m->computations.size; c++) {
+    const instruction_list *all = &m->computations.data[c]->instructions;
+    for (int k = 0; k < all->size; k++)
+      if (all->data[k]->opcode == HLO_CONVOLUTION || all->data[k]->opcode == HLO_DOT) tile_loops_mark(all->data[k]);
+  }
+}
+
 // Tiles `m` as far as that helps. *fit: its plan is within the limit; else what is in the way of the closest plan is
 // kept. *found: something was tiled.
 static heddle_status attempt(supertiling *t, module *m, tile_manner how, bool *fit, bool *found) {
@@ -93,6 +105,8 @@ static heddle_status attempt(supertiling *t, module *m, tile_manner how, bool *f
   t->rounds.most_asked = t->rounds.asked + ASKED_BY_ONE;
   t->rounds.most_in_all = t->rounds.asked + tile_rounds_bound(&t->rounds, ASKED_AT_ONCE, ASKED_EACH);
   t->rounds.done = (ptr_map){0};
+  t->closest = INT64_MAX;
+  if (how.in_kernels) mark_products(m);
   for (int round = 0; round < MOST_ROUNDS; round++) {
     if (tile_rounds_give_up(&t->rounds, t->planned >= tile_rounds_bound(&t->rounds, PLANNED, PLANNED_EACH) ||
                                             tile_rounds_is_too_large(&t->rounds, m)))
@@ -109,14 +123,17 @@ static heddle_status attempt(supertiling *t, module *m, tile_manner how, bool *f
       break;
     }
     int64_t peaks[MEMORY_LEVELS] = {0};
-    if (status_is_ok(s)) peaks_of(plan, peaks);
+    if (status_is_ok(s)) {
+      peaks_of(plan, peaks);
+      t->closest = int64_min(t->closest, peaks[MEMORY_DRAM]);
+    }
     *fit = status_is_ok(s) && fits(t, peaks);
     if (*fit) {
       memcpy(t->peaks.predicted, peaks, sizeof peaks);
       t->cost = plan_cost_find(plan);
     } else if (status_is_ok(s)) {
       note_refusal(t, m, plan, how, round);
-      s = tile_rounds_run(&t->rounds, scratch, m, plan, how, &changed);
+      s = tile_rounds_run(&t->rounds, scratch, m, plan, how, round, &changed);
     }
     arena_destroy(scratch);
     TRY(s);
@@ -161,15 +178,6 @@ static heddle_status find_natural(supertiling *t, const module *m, bool *fit) {
   return s;
 }
 
-// Whether attempt `k` would do what an earlier one did. `known`: what each knew.
-static bool is_repeated(int k, const int *known) {
-  for (int j = 0; j < k; j++)
-    if (attempts[j].share == attempts[k].share && attempts[j].reach == attempts[k].reach &&
-        attempts[j].is_nested == attempts[k].is_nested && known[j] == known[k])
-      return true;
-  return false;
-}
-
 // The cheapest attempt that fits.
 typedef struct best_attempt {
   arena *arena;
@@ -198,18 +206,28 @@ static bool looks_further(const supertiling *t, const best_attempt *best, int tr
          t->rounds.instructions <= INSTRUCTIONS_FURTHER;
 }
 
+// Whether attempt `k` is left out. `known`: how often something was learned before each.
+static bool is_skipped(const supertiling *t, const module *m, int k, const int *known) {
+  const tile_manner how = tile_attempts_manner(k);
+  // Kernels round each product, which libraries do not. Of convolutions libraries copy most.
+  if (how.in_kernels && (t->options->exact || !has_convolution(m))) return true;
+  if (tile_attempts_is_again(k) && (double)t->closest > COMES_NEAR * (double)t->peaks.limit[MEMORY_DRAM]) return true;
+  return tile_attempts_is_repeated(k, known);
+}
+
 // All attempts, in turn, each with what those before have learned.
 static heddle_status try_all(supertiling *t, const module *m, best_attempt *best) {
-  int known[ATTEMPTS] = {0}, lessons = 0;
+  int known[TILE_ATTEMPTS] = {0}, lessons = 0;
   bool found[REACHES] = {true, true, true};
-  for (int k = 0; k < ATTEMPTS && looks_further(t, best, k); k++) {
+  for (int k = 0; k < TILE_ATTEMPTS && looks_further(t, best, k); k++) {
     if (tile_rounds_give_up(&t->rounds, t->rounds.asked >= tile_rounds_bound(&t->rounds, ASKED, ASKED_EACH) ||
                                             t->planned >= tile_rounds_bound(&t->rounds, PLANNED, PLANNED_EACH)))
       break;
-    const tile_manner how = attempts[k];
+    const tile_manner how = tile_attempts_manner(k);
     known[k] = lessons += tile_rounds_settle(&t->rounds);
+    if (tile_attempts_begins_anew(k)) t->rounds.excess = (str_map){0};
     // Where nothing can be tiled less room is of no use.
-    if (is_repeated(k, known) || (!found[how.reach] && how.share <= 1)) continue;
+    if (is_skipped(t, m, k, known) || (!found[how.reach] && how.share <= 1)) continue;
     arena *a = arena_create();
     module *copy = module_clone(a, m);
     bool fit;
@@ -303,7 +321,7 @@ static heddle_status refuse_whole(supertiling *t, const module *m) {
   lhlo_program *plan;
   heddle_status s = plan_copy(t, scratch, m, &plan);
   if (status_is_ok(s)) {
-    note_refusal(t, m, plan, attempts[0], 0);
+    note_refusal(t, m, plan, tile_attempts_manner(0), 0);
     const int64_t natural = t->peaks.natural[t->refused.level];
     s = refusal_status(&t->refused, (least_limit){natural - 1, natural}, t->peaks.limit[t->refused.level]);
   }

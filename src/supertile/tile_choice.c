@@ -382,7 +382,8 @@ bool tile_choice_find_deep(tile_search *s, instruction *bottom, const tile_choic
     s->may_carry = manner % 2;
     // Where nothing is repeated or kept that is the same search once more.
     if ((!s->may_repeat && !d.repeated) || (!s->may_carry && !d.carried)) continue;
-    for (p.dim = 0; p.dim < tile_group_dims(bottom, s->exact); p.dim++) choose_deep_size(&p, &d);
+    for (p.dim = 0; p.dim < tile_group_dims(bottom, s->exact); p.dim++)
+      if (s->dim == 0 || s->dim == p.dim + 1) choose_deep_size(&p, &d);
   }
   s->may_repeat = s->may_carry = false;
   return d.found;

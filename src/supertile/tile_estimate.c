@@ -2,6 +2,7 @@
 #include "supertile/tile_estimate.h"
 
 #include "base/int64.h"
+#include "fuse/tile_loops.h"
 #include "supertile/region_batches.h"
 #include "supertile/tile_carry.h"
 #include "supertile/tile_sum.h"
@@ -39,7 +40,8 @@ double tile_estimate_work(const instruction *i) {
 
 // A library takes whole arrays: what it reads of one is copied for it.
 static bool is_library(const instruction *i) {
-  return i->opcode == HLO_DOT || i->opcode == HLO_CONVOLUTION || region_batches_has(i);
+  if (i->opcode == HLO_CONVOLUTION || i->opcode == HLO_DOT) return !tile_loops_has(i);
+  return region_batches_has(i);
 }
 
 // What a step reads of an array outside.

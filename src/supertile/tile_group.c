@@ -114,14 +114,27 @@ static bool is_needed_outside(const growth *g, const instruction *i) {
   return false;
 }
 
+// A slice of a parameter, a constant, or of what a loop around this one reads: none of these would be gone if the slice
+// were there in its place.
+static bool is_slice_of_given(const instruction *i) {
+  const instruction *x = i;
+  while (x->opcode == HLO_SLICE || x->opcode == HLO_DYNAMIC_SLICE) x = x->operands[0];
+  if (x == i) return false;
+  if (x->opcode == HLO_GET_TUPLE_ELEMENT) x = x->operands[0];
+  return x->opcode == HLO_PARAMETER || x->opcode == HLO_CONSTANT;
+}
+
 static bool is_stored(const growth *g, const instruction *i) {
   if (i->opcode == HLO_GET_TUPLE_ELEMENT) return false;
+  if (g->search->in_kernels && is_slice_of_given(i)) return false;
   return plan_steps_stored(g->search->steps, i) != NULL;
 }
 
 static bool may_join(const growth *g, const pending *p) {
   const instruction *i = p->instruction;
-  if (p->order < 0 || !region_has_tiles(i) || !region_moves(&p->region)) return false;
+  if (p->order < 0 || !region_has_tiles(i)) return false;
+  if (g->search->slices_inside && is_slice_of_given(i)) return true;
+  if (!region_moves(&p->region)) return false;
   if (i->opcode == HLO_GET_TUPLE_ELEMENT && !region_has_tiles(i->operands[0])) return false;
   if (!is_stored(g, i)) return true;
   if (plan_steps_stored(g->search->steps, i)->bytes < g->search->small_bytes) return false;

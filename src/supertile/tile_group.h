@@ -73,6 +73,9 @@ typedef struct tile_search {
   bool exact;                // sums keep their order
   bool may_carry;            // turns may keep rows for the next
   bool may_repeat;           // what is needed outside, too, may be computed once more in the loop
+  bool slices_inside;        // a loop makes slices of what is there all the while itself, and takes none made before it
+  bool in_kernels;           // what reads such slices is a kernel, and reads them where they lie
+  int dim;                   // along which deep loops are cut, plus one; 0: any
   const instruction *with;   // a loop that does not compute it is none; null: any is
   tile_output_list further;  // what a loop has to leave behind beside its bottom
   tile_inner_cut inner;      // groups are grown for a turn of a loop in the loop; such groups are only estimated

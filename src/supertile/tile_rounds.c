@@ -432,7 +432,7 @@ static heddle_status tile_hard_steps(tile_rounds *t, tile_search *s, tile_manner
 }
 
 heddle_status tile_rounds_run(tile_rounds *t, arena *scratch, module *m, const lhlo_program *plan, tile_manner how,
-                              bool *changed) {
+                              int round, bool *changed) {
   plan_steps steps;
   t->kept = t->choices = (ptr_map){0};
   plan_steps_find(scratch, m, plan, &steps);
@@ -442,6 +442,9 @@ heddle_status tile_rounds_run(tile_rounds *t, arena *scratch, module *m, const l
                    .steps = &steps,
                    .maps = &maps,
                    .exact = t->exact,
+                   .slices_inside = how.slices_inside,
+                   .in_kernels = how.in_kernels,
+                   .dim = round < TILE_FIRST_ROUNDS ? how.dims[round] : 0,
                    .taken = &t->done,
                    .most_in_all = t->most_in_all};
   for (int k = 0; k < m->computations.size; k++) tile_search_number(&s, m->computations.data[k]);

@@ -11,10 +11,16 @@
 // deep for those steps that do not fit in a near loop, which come first; the others' loops are near.
 typedef enum tile_reach { REACH_NEAR, REACH_DEEP, REACH_HARD, REACHES } tile_reach;
 
+// The rounds in which an attempt may be told along which dim its deep loops are cut.
+enum { TILE_FIRST_ROUNDS = 2 };
+
 typedef struct tile_manner {
   double share;  // of the limit, that estimates are held to
   tile_reach reach;
-  bool is_nested;  // where no loop fits, one in whose turns another loop does
+  bool is_nested;               // where no loop fits, one in whose turns another loop does
+  bool slices_inside;           // loops slice parameters themselves
+  bool in_kernels;              // and no library multiplies, which would need copies of slices
+  int dims[TILE_FIRST_ROUNDS];  // along which deep loops are cut in these rounds, plus one; 0: any
 } tile_manner;
 
 // What rounds share, and what attempts learn from each other.
@@ -36,9 +42,10 @@ typedef struct tile_rounds {
   bool is_given_up;      // something was not tried, because so much had been done
 } tile_rounds;
 
-// Tiles the steps of `plan`, which is that of `m`, that do not fit. *changed: some were.
+// Tiles the steps of `plan`, which is that of `m`, that do not fit, in round `round` of an attempt, counted from 0.
+// *changed: some were.
 heddle_status tile_rounds_run(tile_rounds *t, arena *scratch, module *m, const lhlo_program *plan, tile_manner how,
-                              bool *changed);
+                              int round, bool *changed);
 
 // Takes over for the next attempt what this one's estimates were too low by. False if nothing was learned.
 bool tile_rounds_settle(const tile_rounds *t);

@@ -1,0 +1,26 @@
+// Which attempts are made to tile a program, in turn.
+#ifndef HEDDLE_SUPERTILE_TILE_ATTEMPTS_H_
+#define HEDDLE_SUPERTILE_TILE_ATTEMPTS_H_
+
+#include "supertile/tile_rounds.h"
+
+// Attempts with dims: each of the first dims as that of the loops of the first round, as that of the second's, and each
+// two of them; with libraries and with kernels; each again with what the first such attempt has learned.
+enum { TILE_ATTEMPTS_DIMS = 4, TILE_ATTEMPTS_EACH = 2 };
+enum { TILE_ATTEMPTS_WITH_DIMS = 2 * TILE_ATTEMPTS_EACH * (1 + TILE_ATTEMPTS_DIMS) * (1 + TILE_ATTEMPTS_DIMS) };
+enum { TILE_ATTEMPTS_FIXED = 24, TILE_ATTEMPTS = TILE_ATTEMPTS_FIXED + TILE_ATTEMPTS_WITH_DIMS };
+
+// What attempt `number` does, from 0 to TILE_ATTEMPTS - 1.
+tile_manner tile_attempts_manner(int number);
+
+// Whether what earlier attempts have learned is of other loops than those that this one makes.
+bool tile_attempts_begins_anew(int number);
+
+// Whether attempt `number` would do what an earlier one did. `known`: how often something was learned before each, up
+// to this one.
+bool tile_attempts_is_repeated(int number, const int *known);
+
+// Whether the attempt is the one before once more, with what that has learned.
+bool tile_attempts_is_again(int number);
+
+#endif
