@@ -18,10 +18,12 @@ enum { MOST_ROUNDS = 12 };
 
 // What a search may do before it is given up, so that a refusal takes seconds and little memory: in all, or for each
 // instruction of the program if that is more. Steps of an attempt are tiled until it has asked for ASKED_BY_ONE
-// regions; those at work then go on up to ASKED_AT_ONCE. To find out what is needed at the least limits are tried until
-// the last two are reached.
-enum { ASKED_BY_ONE = 1000000, ASKED = 8000000, ASKED_AT_ONCE = 4000000, ASKED_EACH = 200 };
-enum { PLANNED = 300000, PLANNED_EACH = 5, ASKED_TO_LEARN = 3000000, PLANNED_TO_LEARN = 150000 };
+// regions; those at work then go on up to ASKED_AT_ONCE. Attempts with dims may do as much again, a few times over. To
+// find out what is needed at the least limits are tried until the last two are reached.
+enum { ASKED_BY_ONE = 1000000, ASKED = 3000000, ASKED_AT_ONCE = 4000000, ASKED_EACH = 200 };
+enum { PLANNED = 100000, PLANNED_EACH = 5, ASKED_TO_LEARN = 3000000, PLANNED_TO_LEARN = 150000 };
+
+enum { TIMES_WITH_DIMS = 4 };
 
 static const char *const reach_names[] = {"near", "deep", "hard"};
 
@@ -108,8 +110,9 @@ static heddle_status attempt(supertiling *t, module *m, tile_manner how, bool *f
   t->closest = INT64_MAX;
   if (how.in_kernels) mark_products(m);
   for (int round = 0; round < MOST_ROUNDS; round++) {
-    if (tile_rounds_give_up(&t->rounds, t->planned >= tile_rounds_bound(&t->rounds, PLANNED, PLANNED_EACH) ||
-                                            tile_rounds_is_too_large(&t->rounds, m)))
+    if (tile_rounds_give_up(&t->rounds,
+                            t->planned >= TIMES_WITH_DIMS * tile_rounds_bound(&t->rounds, PLANNED, PLANNED_EACH) ||
+                                tile_rounds_is_too_large(&t->rounds, m)))
       break;
     arena *scratch = arena_create();
     lhlo_program *plan = NULL;
@@ -215,14 +218,19 @@ static bool is_skipped(const supertiling *t, const module *m, int k, const int *
   return tile_attempts_is_repeated(k, known);
 }
 
+// Whether so much has been done that attempt `k` is not made.
+static bool has_done_much(const supertiling *t, int k) {
+  const int times = k < TILE_ATTEMPTS_FIXED ? 1 : TIMES_WITH_DIMS;
+  return t->rounds.asked >= times * tile_rounds_bound(&t->rounds, ASKED, ASKED_EACH) ||
+         t->planned >= times * tile_rounds_bound(&t->rounds, PLANNED, PLANNED_EACH);
+}
+
 // All attempts, in turn, each with what those before have learned.
 static heddle_status try_all(supertiling *t, const module *m, best_attempt *best) {
   int known[TILE_ATTEMPTS] = {0}, lessons = 0;
   bool found[REACHES] = {true, true, true};
   for (int k = 0; k < TILE_ATTEMPTS && looks_further(t, best, k); k++) {
-    if (tile_rounds_give_up(&t->rounds, t->rounds.asked >= tile_rounds_bound(&t->rounds, ASKED, ASKED_EACH) ||
-                                            t->planned >= tile_rounds_bound(&t->rounds, PLANNED, PLANNED_EACH)))
-      break;
+    if (tile_rounds_give_up(&t->rounds, has_done_much(t, k))) continue;
     const tile_manner how = tile_attempts_manner(k);
     known[k] = lessons += tile_rounds_settle(&t->rounds);
     if (tile_attempts_begins_anew(k)) t->rounds.excess = (str_map){0};

@@ -2,10 +2,7 @@
 // fit, the dims of the outermost loops are gone through.
 #include "supertile/tile_attempts.h"
 
-enum { FIRST = 10 };
-
-// In the order in which they are tried, those with dims behind the first ones. Those with more than all come last, for
-// estimates that are too high.
+// In the order in which they are tried; those with more than all come last, for estimates that are too high.
 static const tile_manner fixed[TILE_ATTEMPTS_FIXED] = {
     {.share = 1.0, .reach = REACH_NEAR},
     {.share = 1.0, .reach = REACH_NEAR},
@@ -34,7 +31,7 @@ static const tile_manner fixed[TILE_ATTEMPTS_FIXED] = {
 };
 
 // Its number among those with dims; negative: it is none.
-static int number_with_dims(int number) { return number < FIRST + TILE_ATTEMPTS_WITH_DIMS ? number - FIRST : -1; }
+static int number_with_dims(int number) { return number - TILE_ATTEMPTS_FIXED; }
 
 // First one dim alone, then two.
 static void set_dims(int pair, int dims[TILE_FIRST_ROUNDS]) {
@@ -49,7 +46,7 @@ static void set_dims(int pair, int dims[TILE_FIRST_ROUNDS]) {
 
 tile_manner tile_attempts_manner(int number) {
   const int n = number_with_dims(number);
-  if (n < 0) return fixed[number < FIRST ? number : number - TILE_ATTEMPTS_WITH_DIMS];
+  if (n < 0) return fixed[number];
   tile_manner how = {
       .share = 1.0, .reach = REACH_DEEP, .slices_inside = true, .in_kernels = n / TILE_ATTEMPTS_EACH % 2};
   set_dims(n / (2 * TILE_ATTEMPTS_EACH), how.dims);
@@ -58,7 +55,7 @@ tile_manner tile_attempts_manner(int number) {
 
 bool tile_attempts_begins_anew(int number) {
   const int n = number_with_dims(number);
-  return (n >= 0 && n % TILE_ATTEMPTS_EACH == 0) || number == FIRST + TILE_ATTEMPTS_WITH_DIMS;
+  return n >= 0 && n % TILE_ATTEMPTS_EACH == 0;
 }
 
 bool tile_attempts_is_again(int number) { return number_with_dims(number) >= 0 && !tile_attempts_begins_anew(number); }
@@ -69,8 +66,8 @@ bool tile_attempts_is_repeated(int number, const int *known) {
   if (tile_attempts_is_again(number)) return known[number] == known[number - 1];
   for (int j = 0; j < number; j++) {
     const tile_manner other = tile_attempts_manner(j);
-    if (number_with_dims(j) < 0 && other.share == how.share && other.reach == how.reach &&
-        other.is_nested == how.is_nested && known[j] == known[number])
+    if (other.share == how.share && other.reach == how.reach && other.is_nested == how.is_nested &&
+        known[j] == known[number])
       return true;
   }
   return false;

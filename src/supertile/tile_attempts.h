@@ -4,8 +4,9 @@
 
 #include "supertile/tile_rounds.h"
 
-// Attempts with dims: each of the first dims as that of the loops of the first round, as that of the second's, and each
-// two of them; with libraries and with kernels; each again with what the first such attempt has learned.
+// Behind fixed attempts those with dims: each of the first dims as that of the loops of the first round, as that of the
+// second's, and each two of them; with libraries and with kernels; each again with what the first such attempt has
+// learned.
 enum { TILE_ATTEMPTS_DIMS = 4, TILE_ATTEMPTS_EACH = 2 };
 enum { TILE_ATTEMPTS_WITH_DIMS = 2 * TILE_ATTEMPTS_EACH * (1 + TILE_ATTEMPTS_DIMS) * (1 + TILE_ATTEMPTS_DIMS) };
 enum { TILE_ATTEMPTS_FIXED = 24, TILE_ATTEMPTS = TILE_ATTEMPTS_FIXED + TILE_ATTEMPTS_WITH_DIMS };
