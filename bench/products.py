@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Products of matrices beside oneDNN and OpenBLAS, on one thread: every type, size and order of the sides.
 
-    products.py [--filter=REGEX] [--rounds=15] [--cpu=LEVEL] [--save=FILE] [--only=tiles|library]
-                [--before=BENCH_KERNEL] [--bench-kernel=BENCH_KERNEL]
+    products.py [--type=f32|bf16|s8] [--cpu=LEVEL] [--save=FILE] [--minutes=12] [--rounds=15] [--filter=REGEX]
+                [--only=tiles|library] [--before=BENCH_KERNEL] [--bench-kernel=BENCH_KERNEL]
     products.py --table FILE…
 
 Types are f32, bf16 (sums in f32) and s8 (sums in s32), forms NN, NT, TN and TT, where a T says that a side lies the
@@ -12,9 +12,15 @@ no run of a program whose right side is a parameter may do. All are given the si
 oneDNN does without AMX.
 
 Times are the least of all rounds, of the processor's time, and what is short is run many times in a row for one
-measurement: so neither others on the machine nor the clock's own time are in them. --save keeps a line of JSON for each
-case in FILE, in which later measurements replace earlier ones of the same case. --table prints what FILEs have as
-Markdown: how many times as fast as the best library ours is, worst first, and quantiles.
+measurement: so neither others on the machine nor the clock's own time are in them. All cases of a type take at most
+--minutes, of which each may have an equal share of what is left: long ones have fewer rounds. --save keeps a line of
+JSON for each case in FILE, in which later measurements replace earlier ones of the same case. --table prints what FILEs
+have as Markdown, as doc/tiles.md has it: quantiles of how many times as fast as the best library ours is, and all that
+are slower, worst first. A table of the machine's own instruction set, and one of AVX2, are made by
+
+    for type in f32 s8 bf16; do bench/products.py --type=$type --save=$type-native.jsonl; done
+    for type in f32 s8; do bench/products.py --type=$type --cpu=x86-64-v3 --save=$type-avx2.jsonl; done
+    bench/products.py --table f32-native.jsonl s8-native.jsonl bf16-native.jsonl f32-avx2.jsonl s8-avx2.jsonl
 """
 import argparse
 import json
@@ -24,6 +30,7 @@ import re
 import statistics
 import sys
 import tempfile
+import textwrap
 import time
 
 import run
@@ -38,6 +45,8 @@ FORMS = ("NN", "NT", "TN", "TT")
 LIBRARIES = (("openblas", ()), ("onednn", ("given",)), ("packed", ()))
 SHORT = 100e-6  # seconds that a measurement takes at least
 TURN = 0.15  # seconds of a contender's turns, at least
+LEAST_ROUNDS = 3  # of what takes longest
+REST = 0.001  # seconds between turns
 
 
 def all_cases():
@@ -66,21 +75,26 @@ def contenders_of(form, case, folder, cpus, arguments):
     return all_of_them
 
 
-def measure(form, case, cpus, arguments):
+def measure(form, case, cpus, arguments, seconds):
+    """The least time of each contender, measured for about so many seconds, or for LEAST_ROUNDS."""
+    end = time.monotonic() + seconds
     with tempfile.TemporaryDirectory() as name:
         contenders = contenders_of(form, case, pathlib.Path(name), cpus, arguments)
         for contender in contenders:
             contender.compile()
-            contender.run(3)
-        once = min(contender.times[0] for contender in contenders)
+            contender.run(1)
+            contender.run(1 if contender.times[0] > TURN else 2)
+        once = min(min(contender.times) for contender in contenders)
         repeats = max(1, int(SHORT / once))
         rounds = int(min(4 * arguments.rounds, max(arguments.rounds, TURN / (once * repeats))))
         for contender in contenders:
             contender.times.clear()
-        for _ in range(rounds):
+        for number in range(rounds):
+            if number >= LEAST_ROUNDS and time.monotonic() > end:
+                break
             for contender in contenders:
                 contender.run(1, by_cpu=True, repeats=repeats)
-                time.sleep(0.001)
+                time.sleep(REST)
         for contender in contenders:
             contender.end()
         return {contender.name: min(contender.times) for contender in contenders}
@@ -129,34 +143,33 @@ def quantiles_of(values):
     return [*picked, statistics.geometric_mean(ordered)]
 
 
-def print_table(paths):
+def types_of(paths):
+    """(the file's name, type, rows) of each type in each file."""
     for path in paths:
         rows = {name: times for name, times in load(path).items() if has_library(times)}
-        print(f"\n{path}\n\n| type | cases | least | tenth | quarter | middle | mean | below 0.85 | "
-              "beside packed: least | tenth | middle | mean | below 0.85 |\n|" + "---|" * 13)
         for kind in tiles.TYPES:
-            some = [ratios_of(times) for name, times in rows.items() if name.startswith(kind)]
-            if not some:
-                continue
-            given, packed = quantiles_of([r[0] for r in some]), quantiles_of([r[1] for r in some])
-            del packed[2]
-            print(f"| {kind} | {len(some)} | " + " | ".join(f"{x:.2f}" for x in given) +
-                  f" | {sum(r[0] < 0.85 for r in some)} | " + " | ".join(f"{x:.2f}" for x in packed) +
-                  f" | {sum(r[1] < 0.85 for r in some)} |")
-        print("\n| product | best library, µs | with the right side packed, µs | ours, µs | ratio | beside packed |\n|" +
-              "---|" * 6)
-        for name, times in sorted(rows.items(), key=lambda row: ratios_of(row[1])):
-            given, packed = ratios_of(times)
-            if packed >= 1:
-                continue
-            best, library = best_of(times, ("openblas", "onednn"))
-            last = f"{times['packed'] * 1e6:.1f}" if "packed" in times else "-"
-            print(f"| {name} | {best * 1e6:.1f} ({library}) | {last} | {times['ours'] * 1e6:.1f} | {given:.2f} | "
-                  f"{packed:.2f} |")
+            some = {name: times for name, times in rows.items() if name.startswith(f"{kind} ")}
+            if some:
+                yield pathlib.Path(path).stem, kind, some
+
+
+def print_table(paths):
+    print("| | products | least | tenth | quarter | middle | geometric mean | below 0.85 | mean beside packed | "
+          "below 0.85 |\n|" + "---|" * 10)
+    for title, _, rows in types_of(paths):
+        given, packed = zip(*(ratios_of(times) for times in rows.values()))
+        print(f"| {title} | {len(rows)} | " + " | ".join(f"{x:.2f}" for x in quantiles_of(given)) +
+              f" | {sum(x < 0.85 for x in given)} | {quantiles_of(packed)[-1]:.2f} | {sum(x < 0.85 for x in packed)} |")
+    for title, _, rows in types_of(paths):
+        behind = sorted((ratios_of(times)[0], name) for name, times in rows.items() if ratios_of(times)[0] < 1)
+        text = f"Behind in {title}, worst first: " + ", ".join(f"{name} {ratio:.2f}" for ratio, name in behind) + "."
+        print("\n" + textwrap.fill(text, 120, break_on_hyphens=False))
 
 
 def main():
     parser = run.parser_of(__doc__, rounds=15, runs=1)
+    parser.add_argument("--type", choices=tiles.TYPES, help="of the sides; all of them where none is given")
+    parser.add_argument("--minutes", type=float, default=12, help="that all cases take, about, at most")
     parser.add_argument("--cpu", choices=tiles.LEVELS, help="the instruction set that code and libraries keep to")
     parser.add_argument("--only", choices=("tiles", "library"), help="ours by this way alone")
     parser.add_argument("--save", help="where rows are kept")
@@ -168,10 +181,13 @@ def main():
         return 0
     cpus = {sorted(os.sched_getaffinity(0))[arguments.core]}
     rows = load(arguments.save)
-    for form, case in all_cases():
-        if not re.search(arguments.filter, f"{case.name}{' NN' if form == 'NN' else ''}"):
-            continue
-        rows[case.name] = measure(form, case, cpus, arguments)
+    cases = [(form, case) for form, case in all_cases()
+             if case.name.startswith(arguments.type or "") and
+             re.search(arguments.filter, f"{case.name}{' NN' if form == 'NN' else ''}")]
+    end = time.monotonic() + 60 * arguments.minutes
+    for number, (form, case) in enumerate(cases):
+        share = max(0, end - time.monotonic()) / (len(cases) - number)
+        rows[case.name] = measure(form, case, cpus, arguments, share)
         print(line_of(case.name, rows[case.name]), flush=True)
         if arguments.save:
             save(arguments.save, rows)
