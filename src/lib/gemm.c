@@ -276,6 +276,12 @@ static void choose_tiles(gemm_plan *p) {
   p->max_threads = work > SMALL_WORK ? INT32_MAX : 1;
 }
 
+// Whether nothing is to be done for a member but to multiply, which for a small one takes no longer than to cut it up.
+static bool is_whole(const gemm_plan *p) {
+  return is_near(p) && !p->copies_lhs && !p->copies_rhs && !p->copies_sums && !p->has_bias && !p->has_relu &&
+         p->depth > 0 && p->depth_parts == 1 && p->tile_rows == p->rows && p->tile_columns == p->columns;
+}
+
 // What a call says of one of its arrays, by name.
 typedef struct array_names {
   const char *strides, *offset, *elements;
@@ -346,6 +352,7 @@ static heddle_status plan_form(const gemm_form *form, const lib_call *call, gemm
   if (plan->batch * plan->rows * plan->columns == 0) return status_ok();
   TRY(gemm_product_need(plan->work, (double)plan->rows * (double)plan->columns * (double)plan->depth));
   choose_tiles(plan);
+  plan->is_whole = is_whole(plan);
   if (dtypes[form->result].bits < 8) plan->max_threads = 1;  // elements may share bytes
   return status_ok();
 }
@@ -742,6 +749,20 @@ static void do_tiles(void *argument, int64_t begin, int64_t end) {
   }
 }
 
+static void do_members(void *argument, int64_t begin, int64_t end) {
+  const product *x = argument;
+  const gemm_plan *p = x->plan;
+  const float *left = x->call->operands[0].data, *right = x->call->operands[1].data;
+  const int64_t size[3] = {p->rows, p->columns, p->depth};
+  for (int64_t batch = begin; batch < end; batch++) {
+    const gemm_matrix lhs = {left + member_at(p, &p->lhs, batch), p->lhs.leading, p->transpose_lhs};
+    const gemm_matrix rhs = {right + member_at(p, &p->rhs, batch), p->rhs.leading, p->transpose_rhs};
+    float *result = x->call->results[0].data;
+    const gemm_sums sums = {result + member_at(p, &p->result, batch), p->result.leading, false};
+    gemm_near_product(size, &lhs, &rhs, &sums);
+  }
+}
+
 // Adds up the parts of the depth, in order, in the first one.
 static void join_parts(void *argument, int64_t begin, int64_t end) {
   const product *x = argument;
@@ -761,6 +782,11 @@ static void join_parts(void *argument, int64_t begin, int64_t end) {
 heddle_status gemm_plan_execute_with(const gemm_plan *plan, const lib_call *call, gemm_load_fn load,
                                      const void *argument) {
   if (plan->batch * plan->rows * plan->columns == 0) return status_ok();
+  if (plan->is_whole) {
+    product members = {.plan = plan, .call = call};
+    pool_run((int)threads_for(plan, call->threads), plan->batch, do_members, &members);
+    return status_ok();
+  }
   product x = {.plan = plan, .call = call, .load = load, .argument = argument, .room = room_of(plan)};
   x.threads = (int)threads_for(plan, call->threads);
   if (plan->depth_parts > 1) x.parts = (char *)call->scratch + x.room.all * x.threads + x.room.packed;

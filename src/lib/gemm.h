@@ -35,6 +35,7 @@ typedef struct gemm_plan {
   bool in_strips;               // of these, by gemm_strips
   const float *kept;            // by which the right side was packed beforehand; null: it was not
   bool turns;                   // tiles are multiplied with their sides changed, and turned round where they go
+  bool is_whole;                // each member of the batch is one call of gemm_near_product
   bool copies_sums;             // tiles of sums lie in scratch memory and are narrowed from there
   int64_t group;                // members of the batch that make a group
   gemm_strides lhs, rhs, result;
