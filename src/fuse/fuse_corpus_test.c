@@ -39,7 +39,7 @@ static heddle_status check_operations(arena *a, const module *m, const target_de
 static heddle_status fuse(arena *a, module **m) {
   const target_description target = target_cpu(1);
   TRY(opt_run_pipeline(*m, NULL));
-  TRY(fuse_run(*m, &target, NULL));
+  TRY(fuse_run(*m, &target, NULL, NULL));
   TRY(module_verify(*m));
   return check_operations(a, *m, &target);
 }
