@@ -313,7 +313,6 @@ MlirFrozenRewritePatternSet xla_gpu_canonicalizations(MlirContext c, int count, 
 void xla_gpu_canonicalize(MlirOperation op, MlirFrozenRewritePatternSet patterns, bool has_branches) {
   GreedyRewriteConfig config;
   config.useTopDownTraversal = true;
-  config.maxIterations = 1;
   config.enableRegionSimplification =
       has_branches ? GreedySimplifyRegionLevel::Normal : GreedySimplifyRegionLevel::Disabled;
   // Canonicalization is best effort: a fixpoint that is not reached is no failure.
