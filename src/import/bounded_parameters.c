@@ -11,8 +11,9 @@ typedef struct resizing {
   ptr_map declared;  // instruction of another shape now -> the shape that was declared
   ptr_map sizes;     // what stands for get-dimension-size of a given dim -> that size + 1
   import_open_sizes *open;
-  VEC(computation *) replaced;  // computations that calls had copies made of
-  heddle_status misfit;  // the first operation whose operands' open sizes differ: the walk goes on for its conditions
+  ptr_map replaced;        // computations that calls had copies made of
+  int64_t copied, nested;  // instructions of all copies; calls around the one at hand
+  heddle_status misfit;    // the first operation whose operands' open sizes differ: the walk goes on for its conditions
 } resizing;
 
 static const shape *declared_shape(const resizing *r, const instruction *i) {
@@ -359,9 +360,25 @@ static heddle_status copy_computation(const resizing *r, const computation *from
   return status_ok();
 }
 
+// Nested calls can describe exponentially much, and as many levels as a text has lines.
+static heddle_status check_copies(const resizing *r, const instruction *i) {
+  if (r->nested > BOUNDED_PARAMETERS_MAX_NESTED)
+    return status_at(HEDDLE_UNIMPLEMENTED, i->where,
+                     "found calls nested more than %d deep, with arrays of dynamic size",
+                     BOUNDED_PARAMETERS_MAX_NESTED);
+  if (r->copied > BOUNDED_PARAMETERS_MAX_COPIED)
+    return status_at(HEDDLE_UNIMPLEMENTED, i->where,
+                     "copies of what is called with arrays of dynamic size would have more than %d instructions",
+                     BOUNDED_PARAMETERS_MAX_COPIED);
+  return status_ok();
+}
+
 // A copy of what operation `i` calls, of arguments whose sizes are given; other calls take other sizes.
 static heddle_status resize_called(resizing *r, instruction *i, int number, int count, instruction *const *arguments) {
   computation **called = arena_array(r->scratch, computation *, i->called_count), *made;
+  r->copied += i->called[number]->instructions.size;
+  r->nested++;
+  TRY(check_copies(r, i));
   TRY(copy_computation(r, i->called[number], &made));
   for (int k = 0; k < count; k++) {
     instruction *p = made->parameters.data[k];
@@ -372,16 +389,25 @@ static heddle_status resize_called(resizing *r, instruction *i, int number, int 
     p->shape = arguments[k]->shape;
   }
   TRY(walk(r, made));
-  vec_push(r->scratch, &r->replaced, i->called[number]);
+  r->nested--;
+  ptr_map_put(r->scratch, &r->replaced, i->called[number], made);
   for (int k = 0; k < i->called_count; k++) called[k] = k == number ? made : i->called[k];
   instruction_set_called(i, i->called_count, called);
   return status_ok();
 }
 
+// Neither may one have a size beside it where the other has what it is.
+static bool have_same_sizes(const shape *l, const shape *r) {
+  if (l->tuple_size != r->tuple_size || l->dynamic_dims != r->dynamic_dims) return false;
+  for (int k = 0; k < l->tuple_size; k++)
+    if (!have_same_sizes(l->elements[k], r->elements[k])) return false;
+  return shape_compatible(l, r);
+}
+
 // A loop's state has the same sizes in all turns.
 static heddle_status resize_while(resizing *r, instruction *i) {
   for (int k = 0; k < 2; k++) TRY(resize_called(r, i, k, 1, i->operands));
-  if (!shape_compatible(i->called[1]->root->shape, i->operands[0]->shape))
+  if (!have_same_sizes(i->called[1]->root->shape, i->operands[0]->shape))
     return refuse(i, "has a state whose sizes change");
   i->shape = i->called[1]->root->shape;
   return status_ok();
@@ -391,7 +417,7 @@ static heddle_status resize_conditional(resizing *r, instruction *i) {
   for (int k = 0; k < i->called_count; k++)
     if (ptr_map_has(&r->declared, i->operands[k + 1])) TRY(resize_called(r, i, k, 1, &i->operands[k + 1]));
   for (int k = 1; k < i->called_count; k++)
-    if (!shape_compatible(i->called[k]->root->shape, i->called[0]->root->shape))
+    if (!have_same_sizes(i->called[k]->root->shape, i->called[0]->root->shape))
       return refuse(i, "has branches whose results are of different sizes");
   i->shape = i->called[0]->root->shape;
   return status_ok();
@@ -403,28 +429,32 @@ static heddle_status resize_call(resizing *r, instruction *i) {
   return status_ok();
 }
 
-static bool is_called(const module *m, const computation *c) {
-  for (int k = 0; k < m->computations.size; k++) {
-    const instruction_list *all = &m->computations.data[k]->instructions;
-    for (int n = 0; n < all->size; n++)
-      for (int x = 0; x < all->data[n]->called_count; x++)
-        if (all->data[n]->called[x] == c) return true;
-  }
-  return false;
-}
+typedef VEC(computation *) computation_work;
 
-// What is left of computations that only copies of are called now: callers first, as they call others of them.
-static void drop_replaced(const resizing *r, module *m) {
-  bool dropped = true;
-  while (dropped) {
-    dropped = false;
-    for (int k = 0; k < r->replaced.size; k++) {
-      computation *c = r->replaced.data[k];
-      if (module_find_computation(m, c->name) != c || is_called(m, c)) continue;
-      module_remove_computation(m, c);
-      dropped = true;
+static void find_called(const resizing *r, const computation *c, ptr_map *called, computation_work *work) {
+  for (int n = 0; n < c->instructions.size; n++) {
+    const instruction *i = c->instructions.data[n];
+    for (int k = 0; k < i->called_count; k++) {
+      if (ptr_map_has(called, i->called[k])) continue;
+      ptr_map_put(r->scratch, called, i->called[k], i->called[k]);
+      vec_push(r->scratch, work, i->called[k]);
     }
   }
+}
+
+// What is left of computations that only copies of are called now, by others than such.
+static void drop_replaced(const resizing *r, module *m) {
+  ptr_map called = {0};
+  computation_work work = {0}, left = {0};
+  for (int k = 0; k < m->computations.size; k++) {
+    computation *c = m->computations.data[k];
+    if (ptr_map_has(&r->replaced, c)) vec_push(r->scratch, &left, c);
+    else find_called(r, c, &called, &work);
+  }
+  for (int k = 0; k < work.size; k++)
+    if (ptr_map_has(&r->replaced, work.data[k])) find_called(r, work.data[k], &called, &work);
+  for (int k = 0; k < left.size; k++)
+    if (!ptr_map_has(&called, left.data[k])) module_remove_computation(m, left.data[k]);
 }
 
 static heddle_status resize_operation(resizing *r, arena *a, instruction *i) {

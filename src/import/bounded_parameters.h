@@ -12,7 +12,10 @@
 // HEDDLE_INVALID for an argument of another shape or beyond a bound; HEDDLE_UNIMPLEMENTED, at the operation, for one
 // that no size follows through: windows along such a dim, a state of a loop or branches whose sizes differ,
 // set-dimension-size of a dim that is given to another size than it has. What is called with arrays of such sizes is a
-// copy, for them.
+// copy, for them; HEDDLE_UNIMPLEMENTED, too, where that makes more than the limits below.
 heddle_status bounded_parameters_resize(arena *a, module *m, const import_options *options);
+
+// Instructions of all copies, and how deep the calls that they are made for may nest.
+enum { BOUNDED_PARAMETERS_MAX_COPIED = 1 << 18, BOUNDED_PARAMETERS_MAX_NESTED = 500 };
 
 #endif
