@@ -19,6 +19,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/cpu_level.h"
 #include "base/int64.h"
 #include "base/pool.h"
 #include "lib/gemm_near.h"
@@ -176,6 +177,8 @@ static bool is_turned_round(const gemm_form *f, const gemm_plan *p) {
 // Rows that lie so far apart fall into few cache sets.
 static bool rows_collide(work_type w, int64_t leading) { return leading * work_size(w) % 2048 == 0; }
 
+static bool lies_in_pages(work_type w, int64_t leading) { return leading * work_size(w) % 4096 == 0; }
+
 static void choose_copies(const gemm_form *f, gemm_plan *p) {
   p->copies_lhs = f->loads_lhs || !is_as_work(f->lhs, p->work) || p->lhs.leading > INT32_MAX;
   p->copies_rhs = !is_as_work(f->rhs, p->work) || p->rhs.leading > INT32_MAX;
@@ -188,6 +191,11 @@ static void choose_copies(const gemm_form *f, gemm_plan *p) {
     p->copies_lhs |= rows_collide(p->work, p->lhs.leading);
   if (may_collide && turns_rhs && p->rows > FEW_USES && p->rows < MANY_USES)
     p->copies_rhs |= rows_collide(p->work, p->rhs.leading);
+  // With AVX2 oneDNN reads rows of pages where they lie, as often as they are used: 2048x2048x2048 took twice the time.
+  if (may_collide && !cpu_level_has_avx512() && p->columns > FEW_USES && p->rows > FEW_USES) {
+    p->copies_lhs |= p->turns && lies_in_pages(p->work, p->lhs.leading);
+    p->copies_rhs |= !p->turns && turns_rhs && lies_in_pages(p->work, p->rhs.leading);
+  }
   p->copies_lhs |= p->work == WORK_S16;
   p->copies_rhs |= p->work == WORK_S16;
   p->copies_sums = p->is_exact || !is_as_work(f->result, products_of(p)) || p->result.leading > INT32_MAX;
