@@ -2,6 +2,7 @@
 // the step or behind it; what it takes is estimated while a size of tile is searched.
 #include "supertile/tile_rounds.h"
 
+#include "base/call.h"
 #include "base/int64.h"
 #include "base/log.h"
 #include "fuse/tile_loops.h"
@@ -414,6 +415,7 @@ static heddle_status tile_hard_steps(tile_rounds *t, tile_search *s, tile_manner
                   .step = step};
     if (step_fits(t, step) || is_small(t, step) || !is_free(t, s, x.bottom)) continue;
     if (tile_rounds_give_up(t, s->maps->asked >= s->most_in_all)) break;
+    TRY(call_check());
     if (find_group(t, s, how.share, &x) && x.group.fits) continue;
     ptr_map_put(s->arena, &t->hard, step->bottom, s);
     vec_push(s->arena, &hard, step);
@@ -454,6 +456,7 @@ heddle_status tile_rounds_run(tile_rounds *t, arena *scratch, module *m, const l
     const plan_step *step = &steps.steps.data[k];
     if (step_fits(t, step) || tile_rounds_give_up(t, maps.asked >= t->most_asked || tile_rounds_is_too_large(t, m)))
       continue;
+    TRY(call_check());
     learn(t, step);
     TRY(tile_step(t, &s, step, how, changed));
   }
