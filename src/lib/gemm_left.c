@@ -28,8 +28,8 @@ static lib_array matrix(int64_t dims[static RANK], int64_t rows, int64_t columns
 }
 
 static bool is_plain(const lib_call *call, const gemm_plan *p) {
-  bool all = p->work == WORK_F32 && p->batch == 1 && !p->has_bias && call->operand_count == OPERANDS &&
-             p->rows * p->columns * p->depth > 0 && p->lhs.offset == 0 && p->rhs.offset == 0;
+  bool all = p->work == WORK_F32 && p->batch == 1 && !p->has_bias && call->operand_count == OPERANDS && p->rows > 0 &&
+             p->columns > 0 && p->depth > 0 && p->lhs.offset == 0 && p->rhs.offset == 0;
   for (int k = 0; all && k < OPERANDS; k++) all = call->operands[k].type == DTYPE_F32;
   return all && call->results[0].type == DTYPE_F32 && p->lhs.leading == (p->transpose_lhs ? p->rows : p->depth) &&
          p->rhs.leading == (p->transpose_rhs ? p->depth : p->columns) && p->result.leading == p->columns;

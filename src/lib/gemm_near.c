@@ -190,16 +190,16 @@ AVX512 static void multiply_rows(int64_t count, int64_t columns, const panels *p
   }
 }
 
-// The left side of a block of terms: how many rows, where the first one begins, and where in the next block of terms;
-// that is null if rows lie in caches near by, if their elements lie apart, or if there is no such block.
+// The left side of a block of terms.
 typedef struct left {
   int64_t rows;
-  const float *first, *next;
+  const float *first, *next;  // where the first row begins, and where in the next block of terms; null behind the last
   int64_t lhs_row, lhs_depth;
-  bool is_transposed, is_fetched;
+  bool is_transposed;
+  bool is_fetched;  // rows are fetched ahead: they lie in no cache near by, and their elements are neighbours
 } left;
 
-// The row that is `rows` further on than `row`.
+// Where a row begins; those behind the last one are the next block's. Null if nothing is to be fetched there.
 static const float *row_ahead(const left *l, int64_t row) {
   if (!l->is_fetched) return NULL;
   if (row < l->rows) return l->first + row * l->lhs_row;
