@@ -13,12 +13,11 @@ using namespace llvm;
 namespace {
 
 struct ChoosyPassManager : legacy::PassManager {
-  bool (*leavesOut)(const char *, size_t, void *);
-  void *argument;
+  bool (*leavesOut)(const char *, size_t);
 
   void add(Pass *pass) override {
     StringRef name = pass->getPassName();
-    if (leavesOut(name.data(), name.size(), argument)) delete pass;
+    if (leavesOut(name.data(), name.size())) delete pass;
     else legacy::PassManager::add(pass);
   }
 };
@@ -26,12 +25,11 @@ struct ChoosyPassManager : legacy::PassManager {
 }  // namespace
 
 bool codegen_emit(LLVMTargetMachineRef tm, LLVMModuleRef module, LLVMCodeGenFileType type,
-                  bool (*leavesOut)(const char *, size_t, void *), void *argument, LLVMMemoryBufferRef *out) {
+                  bool (*leavesOut)(const char *, size_t), LLVMMemoryBufferRef *out) {
   SmallVector<char, 0> code;
   raw_svector_ostream stream(code);
   ChoosyPassManager passes;
   passes.leavesOut = leavesOut;
-  passes.argument = argument;
   auto kind = type == LLVMAssemblyFile ? CodeGenFileType::AssemblyFile : CodeGenFileType::ObjectFile;
   if (reinterpret_cast<TargetMachine *>(tm)->addPassesToEmitFile(passes, stream, nullptr, kind)) return false;
   passes.run(*unwrap(module));

@@ -11,11 +11,10 @@ extern "C" {
 #endif
 
 // Does what LLVMTargetMachineEmitToMemoryBuffer does, but leaves out the passes that `leaves_out` names: it is asked
-// once for each, with the name that the pass has in LLVM's timing reports, and with the caller's argument. False if the
-// target has no such output. The module is changed; *out is the caller's.
+// once for each, with the name that the pass has in LLVM's timing reports. False if the target has no such output. The
+// module is changed; *out is the caller's.
 bool codegen_emit(LLVMTargetMachineRef tm, LLVMModuleRef module, LLVMCodeGenFileType type,
-                  bool (*leaves_out)(const char *pass, size_t size, void *argument), void *argument,
-                  LLVMMemoryBufferRef *out);
+                  bool (*leaves_out)(const char *pass, size_t size), LLVMMemoryBufferRef *out);
 
 #ifdef __cplusplus
 }

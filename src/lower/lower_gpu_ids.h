@@ -4,8 +4,8 @@
 
 #include "lower/pass.h"
 
-// gpu.thread_id, block_id, block_dim, grid_dim, lane_id, subgroup_id, barrier and shuffle anywhere in the module become nvvm
-// operations, in functions of their own right: MLIR's pass for this wants a gpu.module around them.
+// gpu.thread_id, block_id, block_dim, grid_dim, lane_id, subgroup_id, barrier and shuffle anywhere in the module become
+// nvvm operations, in functions of their own right: MLIR's pass for this wants a gpu.module around them.
 heddle_status lower_gpu_ids(lower_context *c, MlirOperation module);
 
 #endif

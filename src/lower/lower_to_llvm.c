@@ -6,6 +6,7 @@
 // kernel.
 #include "dialect/to_llvm.h"
 #include "emit/ir_builder.h"
+#include "lower/launch.h"
 #include "lower/lower_gpu_ids.h"
 #include "lower/passes.h"
 
@@ -17,32 +18,26 @@ static int index_bits(lower_context *c, MlirOperation module) {
   return c->options->target.index_bits;
 }
 
-// xla.launch = [threads x, y, z, blocks x, y, z] or [threads, blocks]; only the threads matter to code.
-static MlirAttribute launch_bounds(lower_context *c, MlirOperation function) {
-  MlirAttribute launch = ir_get(function, "xla.launch");
-  int32_t threads[3] = {1, 1, 1};
-  if (mlirAttributeIsNull(launch)) return launch;
-  intptr_t count = mlirDenseArrayGetNumElements(launch);
-  threads[0] = (int32_t)mlirDenseI64ArrayGetElement(launch, 0);
-  for (intptr_t i = 1; count == 6 && i < 3; i++) threads[i] = (int32_t)mlirDenseI64ArrayGetElement(launch, i);
-  return mlirDenseI32ArrayGet(c->context, 3, threads);
-}
-
-static void mark_kernel(lower_context *c, MlirOperation function) {
+// Of a launch only the threads matter to code.
+static heddle_status mark_kernel(lower_context *c, MlirOperation function) {
+  launch l;
+  TRY(launch_of(function, &l));
+  const int32_t threads[] = {(int32_t)l.threads[0], (int32_t)l.threads[1], (int32_t)l.threads[2]};
   ir_set(function, "nvvm.kernel", mlirUnitAttrGet(c->context));
-  MlirAttribute bounds = launch_bounds(c, function);
-  if (!mlirAttributeIsNull(bounds)) ir_set(function, "nvvm.maxntid", bounds);
+  if (l.is_said) ir_set(function, "nvvm.maxntid", mlirDenseI32ArrayGet(c->context, 3, threads));
+  return status_ok();
 }
 
-static void mark_functions(lower_context *c, MlirOperation module) {
+static heddle_status mark_functions(lower_context *c, MlirOperation module) {
   ir_operations functions = ir_collect(c->scratch, module, "func.func");
   for (int i = 0; i < functions.size; i++) {
     MlirOperation f = functions.data[i];
     MlirAttribute visibility = ir_get(f, "sym_visibility");
     bool is_private = !mlirAttributeIsNull(visibility) && !mlirBlockIsNull(ir_body(f, 0));
     if (is_private) ir_set(f, "llvm.linkage", ir_attribute(c->context, "#llvm.linkage<internal>"));
-    else if (c->options->target.has_grid) mark_kernel(c, f);
+    else if (c->options->target.has_grid) TRY(mark_kernel(c, f));
   }
+  return status_ok();
 }
 
 // vector.extract and vector.insert at positions known at run time only, on vectors of rank 1: their conversion would
@@ -114,7 +109,7 @@ static heddle_status run(pass_context *context, void *unit) {
   lower_context *c = lower_context_of(context);
   const MlirOperation module = {unit};
   TRY(lower_gpu_ids(c, module));
-  mark_functions(c, module);
+  TRY(mark_functions(c, module));
   const char *layout =
       arena_printf(c->scratch, "#dlti.dl_spec<#dlti.dl_entry<index, %d : i32>>", index_bits(c, module));
   ir_set(module, "dlti.dl_spec", ir_attribute(c->context, layout));

@@ -20,6 +20,7 @@
 // of the device, or several, or a part of one.
 #include <mlir-c/Dialect/LLVM.h>
 
+#include "lower/launch.h"
 #include "lower/passes.h"
 #include "lower/spirv_arith.h"
 #include "lower/spirv_memory.h"
@@ -33,23 +34,6 @@ static heddle_status translate_block(spirv_code *c, MlirBlock block);
 static bool is_pointer(MlirType t) { return mlirTypeIsALLVMPointerType(t); }
 
 // --- grid
-
-typedef struct launch {
-  int64_t threads;
-  int64_t blocks_x, blocks_y;
-} launch;
-
-static launch launch_of(MlirOperation function) {
-  const MlirAttribute a = ir_get(function, "xla.launch");
-  launch l = {1, 1, 1};
-  if (mlirAttributeIsNull(a)) return l;
-  const intptr_t count = mlirDenseArrayGetNumElements(a);
-  l.threads = mlirDenseI64ArrayGetElement(a, 0);
-  l.blocks_x = mlirDenseI64ArrayGetElement(a, count == 6 ? 3 : 1);
-  if (count == 6) l.blocks_y = mlirDenseI64ArrayGetElement(a, 4);
-  else if (count == 3) l.blocks_y = mlirDenseI64ArrayGetElement(a, 2);
-  return l;
-}
 
 static MlirValue built_in(spirv_code *c, const char *name, int dimension) {
   const MlirType i32 = spirv_build_int_type(&c->s, 32), three = mlirVectorTypeGet(1, &(int64_t){3}, i32);
@@ -143,7 +127,7 @@ static MlirValue partner_of(spirv_code *c, bool is_xor, MlirValue self, MlirValu
 
 static MlirValue exchange_in_memory(spirv_code *c, bool is_xor, MlirValue value, MlirValue offset) {
   const MlirType i32 = spirv_build_int_type(&c->s, 32);
-  const int64_t threads = launch_of(c->function).threads;
+  const int64_t threads = c->threads;
   const spirv_array *between = spirv_memory_workgroup(c, "exchanged", i32, threads);
   const MlirValue self = own_number(c, 0);
   const MlirValue partner = partner_of(c, is_xor, self, offset, spirv_build_int(&c->s, i32, threads));
@@ -568,11 +552,11 @@ static void entry_point(spirv_code *c, const char *entry, int64_t threads) {
 
 // Blocks behind the grid's last have nothing to do where rows of blocks were stacked.
 static heddle_status entry_body(spirv_code *c, MlirBlock body, const launch *l) {
-  const bool is_folded = l->blocks_x > MAX_GRID_X && l->blocks_x % MAX_GRID_X != 0;
+  const bool is_folded = l->blocks[0] > MAX_GRID_X && l->blocks[0] % MAX_GRID_X != 0;
   spirv_selection made = {0};
   if (is_folded) {
     const MlirValue number = block_number(c, 0);
-    const MlirValue count = spirv_build_int(&c->s, mlirValueGetType(number), l->blocks_x);
+    const MlirValue count = spirv_build_int(&c->s, mlirValueGetType(number), l->blocks[0]);
     made = spirv_build_selection(&c->s, spirv_build_compare(&c->s, "spirv.ULessThan", number, count));
   }
   const MlirOperation end = ir_terminator(body);
@@ -588,22 +572,26 @@ static heddle_status entry_body(spirv_code *c, MlirBlock body, const launch *l) 
 }
 
 static heddle_status entry_function(spirv_code *c, MlirOperation function) {
-  const launch l = launch_of(function);
+  launch l;
+  TRY(launch_of(function, &l));
   const char *name = name_of(c, function);
   const MlirOperation made = spirv_build_function(&c->s, name, 0, NULL);
   const char *abi =
-      arena_printf(c->s.b.arena, "#spirv.entry_point_abi<workgroup_size = [%lld, 1, 1]>", (long long)l.threads);
+      arena_printf(c->s.b.arena, "#spirv.entry_point_abi<workgroup_size = [%lld, 1, 1]>", (long long)l.threads[0]);
   ir_set(made, "spirv.entry_point_abi", ir_attribute(c->s.b.context, abi));
   TRY(read_addresses(c, ir_body(function, 0)));
   TRY(entry_body(c, ir_body(function, 0), &l));
-  entry_point(c, name, l.threads);
+  entry_point(c, name, l.threads[0]);
   return status_ok();
 }
 
 static bool is_private(MlirOperation function) { return !mlirAttributeIsNull(ir_get(function, "sym_visibility")); }
 
 static heddle_status translate_function(spirv_code *c, MlirOperation function) {
+  launch l;
+  TRY(launch_of(function, &l));
   c->function = function;
+  c->threads = l.threads[0];
   c->values = (ptr_map){0};
   c->arrays = (str_map){0};
   return is_private(function) ? private_function(c, function) : entry_function(c, function);

@@ -29,6 +29,7 @@ typedef struct spirv_code {
   lower_context *context;
   MlirOperation source;     // builtin.module, whose functions are translated
   MlirOperation function;   // the one at hand
+  int64_t threads;          // workitems of its workgroups
   ptr_map values;           // spirv_value by value of the source
   str_map arrays;           // spirv_array by name of the source's global, of the function at hand
   int64_t workgroup_bytes;  // of all arrays of the workgroup

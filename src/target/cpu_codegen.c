@@ -69,14 +69,13 @@ static int compare(const void *key, const void *entry) {
   return order == 0 && name[pass->size] ? -1 : order;
 }
 
-static bool is_unneeded(const char *pass, size_t size, void *argument) {
-  (void)argument;
+static bool is_unneeded(const char *pass, size_t size) {
   const str key = {pass, size};
   return bsearch(&key, unneeded, sizeof unneeded / sizeof *unneeded, sizeof *unneeded, compare);
 }
 
 heddle_status cpu_codegen_emit(LLVMModuleRef module, LLVMTargetMachineRef tm, LLVMCodeGenFileType type,
                                LLVMMemoryBufferRef *out) {
-  if (codegen_emit(tm, module, type, is_unneeded, NULL, out)) return status_ok();
+  if (codegen_emit(tm, module, type, is_unneeded, out)) return status_ok();
   return status_error(HEDDLE_INTERNAL, "LLVM code generation: no output of this kind");
 }

@@ -16,14 +16,13 @@
 #include "dialect/tiling.h"
 #include "emit/ir_builder.h"
 #include "kernel/grid_tiles.h"
+#include "lower/launch.h"
 #include "tile/markers.h"
 #include "tile/passes.h"
 #include "tile/points.h"
 #include "tile/subgroup_loops.h"
 #include "tile/views.h"
 #include "tile/workgroups.h"
-
-#define LAUNCH "xla.launch"
 
 typedef struct deal {
   lower_context *context;
@@ -145,8 +144,8 @@ static void erase_buffers(arena *a, MlirOperation loop, const registers *r) {
 }
 
 // What is left of a workgroup's buffers is its memory, which has number 3 as on NVIDIA's GPUs.
-static void mark_shared(deal *d, MlirOperation loop) {
-  const ir_operations all = ir_collect(d->context->scratch, loop, NULL);
+static void mark_shared(deal *d) {
+  const ir_operations all = ir_collect(d->context->scratch, d->function, NULL);
   const MlirAttribute space = mlirIntegerAttrGet(mlirIntegerTypeGet(d->context->context, 64), 3);
   for (int k = 0; k < all.size; k++)
     for (int n = 0; n < mlirOperationGetNumResults(all.data[k]); n++) {
@@ -162,9 +161,11 @@ static void mark_shared(deal *d, MlirOperation loop) {
 // A subgroup has the tile of its number.
 static heddle_status put_subgroups(deal *d, MlirOperation loop) {
   const ir_operations all = ir_collect(d->context->scratch, loop, WORKGROUPS_FORALL);
-  for (int k = all.size - 1; k >= 0; k--) {
+  for (int k = 0; k < all.size; k++) {  // what is inside comes first
     workgroups_grid g;
     if (!workgroups_is_subgroups(all.data[k])) continue;
+    if (!ir_is_null(subgroup_loops_around(all.data[k])))
+      return ir_refuse(all.data[k], HEDDLE_UNIMPLEMENTED, "found loops over subgroups in one another");
     TRY(subgroup_loops_grid(all.data[k], &g));
     if (g.count != d->subgroups)
       return ir_refuse(all.data[k], HEDDLE_UNIMPLEMENTED, "found %lld subgroups' tiles, wanted %lld of %lld workitems",
@@ -201,7 +202,6 @@ static heddle_status deal_workgroup(deal *d, MlirOperation loop) {
   }
   for (int k = 0; k < done.size; k++) ir_erase(done.data[k]);
   erase_buffers(a, loop, &r);
-  mark_shared(d, loop);
   return put_subgroups(d, loop);
 }
 
@@ -305,20 +305,22 @@ static void sort_operations(arena *a, MlirOperation function, ir_operations *loo
 
 // What a region on buffers says of its workgroups counts where the planner has decided nothing.
 static heddle_status read_launch(deal *d, int64_t work) {
-  const MlirAttribute launch = ir_get(d->function, LAUNCH);
+  launch l;
   int64_t local[3];
-  if (mlirAttributeIsNull(launch)) {
+  TRY(launch_of(d->function, &l));
+  if (!l.is_said) {
     d->threads = d->context->options->target.grid.tile_threads;
     d->blocks = work;
     if (workgroups_local_size(d->function, local)) TRY(workgroups_count_threads(d->function, local, &d->threads));
     ir_unset(d->function, WORKGROUPS_LOCAL_SIZE);
   } else {
-    d->threads = mlirDenseI64ArrayGetElement(launch, 0);
-    d->blocks = mlirDenseI64ArrayGetElement(launch, 1) * mlirDenseI64ArrayGetElement(launch, 2);
-    if (mlirDenseI64ArrayGetElement(launch, 2) != 1)
+    d->threads = l.threads[0];
+    d->blocks = l.blocks[0];
+    if (l.threads[1] * l.threads[2] * l.blocks[1] * l.blocks[2] != 1)
       return ir_refuse(d->function, HEDDLE_UNIMPLEMENTED, "found workgroups in two dimensions, wanted one");
   }
-  ir_set(d->function, LAUNCH, mlirDenseI64ArrayGet(d->context->context, 3, (int64_t[]){d->threads, d->blocks, 1}));
+  ir_set(d->function, LAUNCH_ATTRIBUTE,
+         mlirDenseI64ArrayGet(d->context->context, 3, (int64_t[]){d->threads, d->blocks, 1}));
   return status_ok();
 }
 
@@ -379,7 +381,9 @@ static heddle_status deal_function(deal *d) {
   TRY(read_subgroups(d, &b));
   for (int k = 0; k < untiled.size; k++) TRY(deal_untiled(d, untiled.data[k], &(ptr_map){0}));
   for (int k = 0; k < loops.size; k++) TRY(deal_workgroup(d, loops.data[k]));
-  if (loops.size > 0) put_workgroups(d, &loops, grids, count);
+  if (loops.size == 0) return status_ok();
+  mark_shared(d);
+  put_workgroups(d, &loops, grids, count);
   return status_ok();
 }
 

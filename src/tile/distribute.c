@@ -132,7 +132,6 @@ static void run_alone(lower_context *c, MlirBlock block, MlirValue tile) {
 
 static heddle_status distribute_all(lower_context *c, MlirOperation function, MlirValue tile) {
   MlirBlock block = ir_body(function, 0);
-  MlirAttribute wanted = ir_get(function, "xla.tiles");
   ir_operations foralls = {0}, single = {0};
   const bool parallel = workgroups_are_independent(c->scratch, function, &foralls, &single);
   if (!parallel) foralls = ir_collect(c->scratch, function, WORKGROUPS_FORALL);  // scf.parallel is run in order anyway
@@ -143,7 +142,8 @@ static heddle_status distribute_all(lower_context *c, MlirOperation function, Ml
       return ir_refuse(foralls.data[k], HEDDLE_UNIMPLEMENTED, "found workgroups of unknown number");
     all += grids[k].count;
   }
-  const int64_t tiles = mlirAttributeIsNull(wanted) ? all : mlirIntegerAttrGetValueInt(wanted);
+  int64_t tiles = all;
+  TRY(workgroups_tiles(function, &tiles));
   for (int k = 0; k < foralls.size; k++) {
     const workgroups_grid *g = &grids[k];
     ir_builder b = ir_builder_before(foralls.data[k], c->scratch);
@@ -169,7 +169,7 @@ static heddle_status run(pass_context *context, void *unit) {
     TRY(distribute_all(c, f, tile));
     TRY(replace_placeholders(c, f, &all));
     ir_set(f, "xla.entry", mlirUnitAttrGet(c->context));
-    ir_unset(f, "xla.tiles");
+    ir_unset(f, WORKGROUPS_TILES);
     ir_unset(f, TILE_INDEPENDENT);
     workgroups_lift(module, f);
   }

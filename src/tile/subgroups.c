@@ -10,16 +10,18 @@
 #include <mlir-c/BuiltinAttributes.h>
 
 #include "dialect/tiling.h"
+#include "lower/launch.h"
 #include "tile/markers.h"
 #include "tile/passes.h"
 #include "tile/registers.h"
 #include "tile/subgroup_loops.h"
 
 static heddle_status count_threads(lower_context *c, MlirOperation function, int64_t *out) {
-  const MlirAttribute launch = ir_get(function, "xla.launch");
+  launch l;
   int64_t local[3];
+  TRY(launch_of(function, &l));
   *out = c->options->target.grid.tile_threads;
-  if (!mlirAttributeIsNull(launch)) *out = mlirDenseI64ArrayGetElement(launch, 0);
+  if (l.is_said) *out = l.threads[0];
   else if (workgroups_local_size(function, local)) TRY(workgroups_count_threads(function, local, out));
   return status_ok();
 }

@@ -156,6 +156,18 @@ bool workgroups_local_size(MlirOperation function, int64_t out[3]) {
   return true;
 }
 
+heddle_status workgroups_tiles(MlirOperation function, int64_t *out) {
+  const MlirAttribute tiles = ir_get(function, WORKGROUPS_TILES);
+  if (mlirAttributeIsNull(tiles)) return status_ok();
+  const bool is_number =
+      mlirAttributeIsAInteger(tiles) &&
+      mlirTypeEqual(mlirAttributeGetType(tiles), mlirIntegerTypeGet(mlirOperationGetContext(function), 64));
+  if (is_number) *out = mlirIntegerAttrGetValueInt(tiles);
+  if (is_number && *out >= 1 && *out <= INT32_MAX) return status_ok();
+  return ir_refuse(function, HEDDLE_INVALID, "found another " WORKGROUPS_TILES ", wanted a number from 1 to %d : i64",
+                   INT32_MAX);
+}
+
 heddle_status workgroups_count_threads(MlirOperation function, const int64_t local[3], int64_t *out) {
   *out = 1;
   for (int d = 0; d < 3; d++) *out = int64_saturating_mul(*out, int64_max(local[d], 0));

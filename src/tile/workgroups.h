@@ -42,6 +42,10 @@ bool workgroups_grid_of(MlirOperation loop, workgroups_grid *out);
 // tile of its own and the tiles are all of the memory. By dim of the memory, *dims are the loop's dim that goes along
 // it, -1: each tile has all of it (SHAPE_MAX_RANK of them).
 bool workgroups_covers(MlirOperation loop, MlirOperation view, int *dims);
+// How many tiles, among which the workgroups are dealt on a CPU, the function says that it has; *out stays if it says
+// nothing. HEDDLE_INVALID, with its place, for what is no such number.
+#define WORKGROUPS_TILES "xla.tiles"
+heddle_status workgroups_tiles(MlirOperation function, int64_t *out);
 // How many workitems in x, y and z the function says that a workgroup has (`local_size` of its attribute
 // WORKGROUPS_LOCAL_SIZE); false if it does not say so.
 #define WORKGROUPS_LOCAL_SIZE "spv.entry_point_abi"

@@ -12,6 +12,7 @@
 #include "target/vulkan.h"
 #include "tile/passes.h"
 #include "tile/stage.h"
+#include "tile/workgroups.h"
 #include "tools/region_device.h"
 #include "tools/region_text.h"
 
@@ -49,10 +50,10 @@ static heddle_status find_region(arena *a, MlirOperation module, region *r) {
   TRY(region_text_function(a, module, &r->function));
   const str name = ir_symbol(r->function);
   r->name = arena_strdup(a, name.data, name.size);
-  MlirAttribute tiles = ir_get(r->function, "xla.tiles");
-  r->tiles = mlirAttributeIsNull(tiles) ? TILES : mlirIntegerAttrGetValueInt(tiles);
+  r->tiles = TILES;
+  TRY(workgroups_tiles(r->function, &r->tiles));
   if (r->on != PLATFORM_VULKAN)
-    ir_set(r->function, "xla.tiles",
+    ir_set(r->function, WORKGROUPS_TILES,
            mlirIntegerAttrGet(mlirIntegerTypeGet(mlirOperationGetContext(module), 64), r->tiles));
   return find_bindings(a, module, r);
 }

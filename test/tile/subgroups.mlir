@@ -96,3 +96,38 @@ func.func @another_size() attributes {iree.subgroup_size = 16 : i64, xla.launch 
 hal.interface @io attributes {sym_visibility = "private"} {
   hal.interface.binding @r, set=0, binding=0, type="StorageBuffer", access="Write|Discard"
 }
+
+// -----
+
+func.func @in_one_another() attributes {xla.launch = array<i64: 128, 1, 1>} {
+  %zero = arith.constant 0.0 : f32
+  %r = iree.placeholder for "interface buffer" {binding = @io::@r} : memref<16x16xf32>
+  scf.forall (%i) = (0) to (16) step (4) {
+    // expected-error @+1 {{found loops over subgroups in one another}}
+    scf.forall (%j) = (0) to (16) step (4) {
+      %t = memref.subview %r[%i, %j] [4, 4] [1, 1] : memref<16x16xf32> to memref<4x4xf32, strided<[16, 1], offset: ?>>
+      linalg.fill {__internal_linalg_transform__ = "subgroup"} ins(%zero : f32) outs(%t : memref<4x4xf32, strided<[16, 1], offset: ?>>)
+    } {mapping = [#gpu.warp<linear_dim_0>]}
+  } {mapping = [#gpu.warp<linear_dim_0>]}
+  return
+}
+hal.interface @io attributes {sym_visibility = "private"} {
+  hal.interface.binding @r, set=0, binding=0, type="StorageBuffer", access="Write|Discard"
+}
+
+// -----
+
+// What a workgroup keeps may stand in front of the loop over workgroups.
+func.func @hoisted() attributes {xla.launch = array<i64: 128, 1, 1>} {
+  %zero = arith.constant 0.0 : f32
+  %r = iree.placeholder for "interface buffer" {binding = @io::@r} : memref<16x16xf32>
+  %b = memref.alloc() : memref<16x16xf32>
+  scf.forall (%i) = (0) to (1) step (1) {
+    linalg.fill {__internal_linalg_transform__ = "workgroup"} ins(%zero : f32) outs(%b : memref<16x16xf32>)
+    linalg.copy {__internal_linalg_transform__ = "workgroup"} ins(%b : memref<16x16xf32>) outs(%r : memref<16x16xf32>)
+  }
+  return
+}
+hal.interface @io attributes {sym_visibility = "private"} {
+  hal.interface.binding @r, set=0, binding=0, type="StorageBuffer", access="Write|Discard"
+}
