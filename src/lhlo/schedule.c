@@ -249,6 +249,24 @@ static heddle_status put_results_behind_readers(scheduler *s, const leaf_flow *f
   return status_ok();
 }
 
+// What counts turns is written where it lay before, by a step behind all others that read it. Values that take more are
+// left to the order: to have them live for long may cost more than a copy.
+enum { COUNTER_BYTES = 16 };
+
+static void put_counters_behind_readers(scheduler *s, const leaf_flow *flow, const computation *c) {
+  if (c == c->module->entry || c->parameters.size != 1) return;
+  const leaf_numbers *results = &flow->values[c->root->mark];
+  const leaf_numbers *given = &flow->values[c->parameters.data[0]->mark];
+  for (int k = 0; k < given->count && results->count == given->count; k++) {
+    const int value = given->numbers[k], giver = giver_of(s, results->numbers[k]);
+    if (giver < 0 || s->instructions[giver].value_count != 1) continue;
+    const scheduled_instruction *x = &s->instructions[giver];
+    bool reads = false;
+    for (int j = 0; j < x->read.size && !reads; j++) reads = x->read.data[j] == value;
+    if (reads && x->allocated > 0 && x->allocated <= COUNTER_BYTES) put_behind_readers(s, giver, value);
+  }
+}
+
 // A loop over tiles that writes over an array runs behind all others that read it, so that nobody has to copy it. Where
 // such loops are, memory is short, and so does whatever else is written over what others read.
 static heddle_status put_writers_behind_readers(scheduler *s, leaf_flow *flow, const computation *c) {
@@ -291,6 +309,7 @@ static heddle_status analyse(scheduler *s, const instruction_list *in_text) {
   }
   const instruction *root = in_text->data[0]->parent->root;
   TRY(put_writers_behind_readers(s, &flow, root->parent));
+  put_counters_behind_readers(s, &flow, root->parent);
   const leaf_numbers *kept = &flow.values[root->mark];
   s->root = (int)root->mark;
   for (int k = 0; k < kept->count && s->values.data; k++) s->values.data[kept->numbers[k]].readers = INT32_MAX / 2;
