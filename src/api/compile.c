@@ -29,6 +29,7 @@ typedef struct compilation {
   const tile_failures *failures;  // of attempts before
   lhlo_program *plan;
   int64_t limit;  // to memory, in bytes; 0: none
+  packed_constants *packed;
   compiled *out;
 } compilation;
 
@@ -48,7 +49,7 @@ static heddle_status fuse(void *state) {
   const compilation *c = state;
   if (c->options->keep_fusions) kept_fusions_settle(c->module, &c->target, c->options->keep_fusions);
   if (c->options->deterministic) grid_scatter_mark_deterministic(c->module);
-  return fuse_run(c->module, &c->target, c->failures ? &c->failures->names : NULL, c->reasons);
+  return fuse_run_packing(c->module, &c->target, c->failures ? &c->failures->names : NULL, c->packed, c->reasons);
 }
 
 static heddle_status assign(void *state) {
@@ -66,7 +67,12 @@ static heddle_status assign(void *state) {
 // Fusion, order and memory of a module that is tried out.
 static heddle_status plan_trial(void *argument, arena *a, module *m, lhlo_program **out) {
   const compilation *c = argument;
-  compilation trial = {.arena = a, .options = c->options, .target = c->target, .module = m, .failures = c->failures};
+  compilation trial = {.arena = a,
+                       .options = c->options,
+                       .target = c->target,
+                       .packed = c->packed,
+                       .module = m,
+                       .failures = c->failures};
   TRY(fuse(&trial));
   TRY(assign(&trial));
   *out = trial.plan;
@@ -84,6 +90,7 @@ static heddle_status tile(void *state) {
                                     .argument = c,
                                     .report = o->tiling};
   supertile_peaks peaks;
+  packed_constants_note(c->packed, c->module);
   TRY(supertile_run(c->module, &wanted, &peaks));
   const int64_t limit = peaks.limit[MEMORY_DRAM];
   c->limit = limit == INT64_MAX ? 0 : limit;
@@ -250,10 +257,12 @@ static heddle_status plan_once(arena *a, const module *m, const compile_options 
                                compile_times *times, text *reasons, lhlo_program **out) {
   compile_options asked = *options;
   asked.codegen = tile_failures_codegen(failures, options->codegen);
+  packed_constants packed = {.arena = a};
   compilation c = {.arena = a,
                    .options = options,
                    .target = compile_target(&asked),
                    .module = module_clone_around_values(a, m),
+                   .packed = &packed,
                    .reasons = reasons,
                    .failures = failures};
   heddle_status s = stages_run(front, options->dump && reasons, &options->progress, times, &c);

@@ -76,6 +76,20 @@ static bool is_scalar_constant(const instruction *i) {
 // Rows that a loop over tiles keeps are copied, so that what they are part of need not live on.
 static bool is_kept_slice(const instruction *i) { return i->opcode == HLO_SLICE && tile_loops_has(i); }
 
+static bool is_library_product(const cluster_graph *g, const instruction *i) {
+  return i->opcode == HLO_DOT && library_of(g->target, i) == LIBRARY_GEMM && !is_tiny_product(g->target, i) &&
+         !tile_products_may_take(g, (int)i->mark);
+}
+
+// A part of an array that products alone read, which they do where it lies.
+static bool is_part_for_products(const cluster_graph *g, const instruction *i) {
+  array_view view;
+  if (i->opcode != HLO_DYNAMIC_SLICE || i->users.size == 0 || i == g->computation->root) return false;
+  for (int u = 0; u < i->users.size; u++)
+    if (!is_library_product(g, i->users.data[u])) return false;
+  return library_shows(g->target, i, &view) && view.start.value;
+}
+
 // What every kernel rather computes for itself than reads from memory: what is made of indices and scalars, chunks of
 // other arrays, and a few cheap operations on one array that is there anyway.
 static bool is_duplicated(const cluster_graph *g, const instruction *i) {
@@ -86,6 +100,7 @@ static bool is_duplicated(const cluster_graph *g, const instruction *i) {
     case HLO_IOTA:
     case HLO_BROADCAST:
     case HLO_SLICE: return true;
+    case HLO_DYNAMIC_SLICE: return is_part_for_products(g, i);
     default: break;
   }
   if (!hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) || i->operand_count == 0 || i->opcode == HLO_COPY) return false;
@@ -278,14 +293,14 @@ static heddle_status arrange_scatters(arena *scratch, module *m, const target_de
 
 // Who reads a constant is known once what became a part of kernels is gone.
 static heddle_status pack_constants(arena *scratch, module *m, const target_description *target,
-                                    program_list *sequences, text *reasons) {
+                                    program_list *sequences, packed_constants *packed, text *reasons) {
   TRY(find_again(scratch, m, sequences));
-  for (int k = 0; k < sequences->size; k++) TRY(pack_constants_run(sequences->data[k], target, reasons));
+  for (int k = 0; k < sequences->size; k++) TRY(pack_constants_run(sequences->data[k], target, packed, reasons));
   return status_ok();
 }
 
 static heddle_status fuse_module(arena *scratch, module *m, const target_description *target, const str_map *untiled,
-                                 text *reasons) {
+                                 packed_constants *packed, text *reasons) {
   if (has_fusions(m)) TRY(pass_apply(&opt_call_inliner, m));
   TRY(fuse_while_run(scratch, m, target));
   TRY(pass_apply(&opt_dot_sums, m));
@@ -297,16 +312,22 @@ static heddle_status fuse_module(arena *scratch, module *m, const target_descrip
   TRY(arrange_reductions(scratch, m, target, &sequences));
   TRY(arrange_scatters(scratch, m, target, &sequences));
   for (int k = 0; k < sequences.size; k++) TRY(fuse_sequence(sequences.data[k], target, untiled, reasons));
-  TRY(pack_constants(scratch, m, target, &sequences, reasons));
+  TRY(pack_constants(scratch, m, target, &sequences, packed, reasons));
   TRY(pass_apply(&opt_dead_code, m));
   return opt_sort(scratch, m);
 }
 
-heddle_status fuse_run(module *m, const target_description *target, const str_map *untiled, text *reasons) {
+heddle_status fuse_run_packing(module *m, const target_description *target, const str_map *untiled,
+                               packed_constants *packed, text *reasons) {
   TRY(kernel_check_sizes(m));
   arena *scratch = arena_create();
   trip_count_note(m);
-  heddle_status s = fuse_module(scratch, m, target, untiled, reasons);
+  heddle_status s = fuse_module(scratch, m, target, untiled, packed, reasons);
   arena_destroy(scratch);
   return s;
+}
+
+heddle_status fuse_run(module *m, const target_description *target, const str_map *untiled, text *reasons) {
+  packed_constants packed = {.arena = m->arena};
+  return fuse_run_packing(m, target, untiled, &packed, reasons);
 }

@@ -3,6 +3,7 @@
 #define HEDDLE_FUSE_FUSE_H_
 
 #include "base/map.h"
+#include "fuse/pack_constants.h"
 #include "hlo/module.h"
 #include "kernel/launch.h"
 
@@ -17,5 +18,9 @@
 // itself writes, too; these have the same names each time that a module is fused.
 // `reasons`, if not null, receives a line for each decision: instruction, way, reason.
 heddle_status fuse_run(module *m, const target_description *target, const str_map *untiled, text *reasons);
+
+// The same for one of several copies around the same constants, which are packed for all of them once.
+heddle_status fuse_run_packing(module *m, const target_description *target, const str_map *untiled,
+                               packed_constants *packed, text *reasons);
 
 #endif

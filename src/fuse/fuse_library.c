@@ -68,7 +68,8 @@ static bool is_free(const cluster_graph *g, const instruction *i) {
 
 // An operand that lies as slices of an array show it.
 static bool is_shown(const cluster_graph *g, const instruction *operand, array_view *out) {
-  return !is_in_memory(g, operand) && array_view_of(operand, out) && is_in_memory(g, out->array);
+  if (is_in_memory(g, operand) || !library_shows(g->target, operand, out)) return false;
+  return is_in_memory(g, out->array) && (!out->start.value || is_in_memory(g, out->start.value));
 }
 
 // Whether a dot reads slices of arrays where they are: of both operands if it can, else of one. The other one is an

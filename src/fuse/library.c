@@ -70,6 +70,12 @@ library_kind library_of(const target_description *target, const instruction *i) 
   return target->prefers_kernels && has_kernel && has_tiles ? LIBRARY_NONE : library_kind_of(i);
 }
 
+bool library_shows(const target_description *target, const instruction *operand, array_view *out) {
+  const bool is_open = operand->parent->module->open_from > 0;
+  const bool may_move = target->kind == TARGET_CPU && dtypes[operand->shape->dtype].bits >= 8 && !is_open;
+  return may_move ? array_view_of_moving(operand, out) : array_view_of(operand, out);
+}
+
 // --- what goes in and out
 
 typedef VEC(named_attribute) attribute_list;
@@ -107,10 +113,11 @@ static heddle_status refuse(const describer *d, const char *why) {
                    STR_ARG(d->op->name), why);
 }
 
+// What is computed of the operation's result, which is an array: numbers alone say where operands are read.
 static const instruction *fused(const describer *d, hlo_opcode opcode) {
   const instruction_list *body = &d->instruction->called[0]->instructions;
   for (int k = 0; k < body->size; k++)
-    if (body->data[k]->opcode == opcode) return body->data[k];
+    if (body->data[k]->opcode == opcode && body->data[k]->shape->rank > 0) return body->data[k];
   return NULL;
 }
 
@@ -143,16 +150,19 @@ static bool has_known_root(const describer *d, const instruction *sum) {
 static const instruction *array_of(describer *d, int k) {
   const instruction *operand = d->op->operands[k];
   if (d->op->opcode != HLO_DOT) return operand;
-  return array_view_of(operand, &d->views[k]) ? d->views[k].array : NULL;
+  return array_view_of_moving(operand, &d->views[k]) ? d->views[k].array : NULL;
 }
 
-// The fusion's parameters in the library's order: the operation's operands, then the bias if there is one.
+// The fusion's parameters in the library's order: the operation's operands, the bias if there is one, and the places
+// where operands begin that are known in a run alone.
 static heddle_status order_operands(describer *d) {
   const instruction *sum = fused(d, HLO_ADD);
   const instruction *spread = sum ? sum->operands[sum->operands[0] == d->op ? 1 : 0] : NULL;
   const instruction *bias = spread && spread->opcode == HLO_BROADCAST ? spread->operands[0] : NULL;
-  const instruction *wanted[] = {array_of(d, 0), array_of(d, 1), bias};
-  const int count = sum ? 3 : 2;
+  const instruction *wanted[5] = {array_of(d, 0), array_of(d, 1), bias};
+  int count = sum ? 3 : 2;
+  for (int k = 0; k < 2; k++)
+    if (d->views[k].start.value) wanted[count++] = d->views[k].start.value;
   const shape **shapes = arena_array(d->arena, const shape *, count);
   int *leaves = arena_array(d->arena, int, count);
   if (!has_known_root(d, sum)) return refuse(d, "is fused in a way no library knows");
@@ -199,9 +209,12 @@ static void add_strides(describer *d, const char *name, const dot_strides *s) {
 // Where in an operand's array its matrices begin, and how many elements the array has, if that is more than theirs.
 static void add_place(describer *d, int k, const dot_strides *s) {
   static const char *const offsets[] = {"lhs_offset", "rhs_offset"}, *const sizes[] = {"lhs_elements", "rhs_elements"};
+  static const char *const starts[] = {"lhs_start", "rhs_start"};
+  const array_view_start *x = &d->views[k].start;
   const int64_t all = is_fused(d) ? shape_element_count(d->views[k].array->shape) : 0;
   if (s->offset > 0) add_int(d, offsets[k], s->offset);
   if (all > shape_element_count(d->op->operands[k]->shape)) add_int(d, sizes[k], all);
+  if (x->value) add_ints(d, starts[k], 4, (int64_t[]){x->scale, x->base, x->most, x->stride});
 }
 
 static heddle_status describe_gemm(describer *d) {
@@ -219,7 +232,7 @@ static heddle_status describe_gemm(describer *d) {
   d->call->results[0] = shape_array(d->arena, d->op->shape->dtype, 3, dims);
   add_int(d, "transpose_lhs", form.transpose_lhs);
   add_int(d, "transpose_rhs", form.transpose_rhs);
-  if (!form.is_dense) {
+  if (!form.is_dense || d->views[0].start.value || d->views[1].start.value) {
     add_int(d, "group", form.group);
     add_strides(d, "lhs_strides", &form.lhs);
     add_strides(d, "rhs_strides", &form.rhs);

@@ -134,6 +134,53 @@ static heddle_status pack(arena *a, const panels_form *f, const literal *from, l
   return status_ok();
 }
 
+typedef struct packed_constant packed_constant;
+struct packed_constant {
+  panels_form form;
+  literal *value;
+  packed_constant *next;  // of the same bytes in another form
+};
+
+typedef struct known_constant {
+  packed_constant *first;  // null: it was not packed yet
+} known_constant;
+
+void packed_constants_note(packed_constants *packed, const module *m) {
+  for (int c = 0; c < m->computations.size; c++) {
+    const instruction_list *all = &m->computations.data[c]->instructions;
+    for (int k = 0; k < all->size; k++) {
+      const literal *value = all->data[k]->literal;
+      if (value && value->data)
+        ptr_map_put(packed->arena, &packed->by_data, value->data, arena_new(packed->arena, known_constant));
+    }
+  }
+}
+
+static bool is_same_form(const panels_form *l, const panels_form *r) {
+  bool same = l->rank == r->rank && l->column == r->column && l->width == r->width;
+  for (int k = 0; k < l->rank && same; k++) same = l->order[k] == r->order[k];
+  return same;
+}
+
+// The value as panels, in `a` or where those are that were made once.
+static heddle_status find_packed(arena *a, packed_constants *packed, const panels_form *f, const literal *from,
+                                 literal **out) {
+  known_constant *known = ptr_map_get(&packed->by_data, from->data);
+  if (!known) return pack(a, f, from, out);
+  packed_constant *x = known->first;
+  while (x && !(is_same_form(&x->form, f) && shape_equal(x->value->shape, shape_of(a, f, from->shape)))) x = x->next;
+  if (!x) {
+    x = arena_new(packed->arena, packed_constant);
+    *x = (packed_constant){*f, NULL, known->first};
+    TRY(pack(packed->arena, f, from, &x->value));
+    known->first = x;
+  }
+  *out = arena_new(a, literal);
+  **out = *x->value;
+  (*out)->shape = shape_copy(a, x->value->shape);
+  return status_ok();
+}
+
 // --- in the fusion
 
 // The right side is made of its panels by moves.
@@ -153,14 +200,15 @@ static instruction *unpack(const panels_form *f, const instruction *product, con
   return dims[f->column] == right->dims[f->column] ? moved : builder_slice(&b, moved, whole);
 }
 
-static heddle_status pack_operand(instruction *fusion, instruction *product, const panels_form *f) {
+static heddle_status pack_operand(instruction *fusion, instruction *product, packed_constants *known,
+                                  const panels_form *f) {
   instruction *parameter = product->operands[1];
   const int number = (int)parameter->attributes->index;
   const instruction *constant = fusion->operands[number];
   const builder outside = builder_for(constant);
   const shape *right = parameter->shape;
   literal *packed;
-  TRY(pack(outside.arena, f, constant->literal, &packed));
+  TRY(find_packed(outside.arena, known, f, constant->literal, &packed));
   instruction_set_operand(fusion, number, builder_constant(&outside, packed));
   parameter->shape = packed->shape;
   instruction_set_operand(product, 1, unpack(f, product, right, parameter));
@@ -175,7 +223,8 @@ static bool is_own_constant(const instruction *fusion, const instruction *produc
   return constant->opcode == HLO_CONSTANT && constant->users.size == 1 && constant->parent->root != constant;
 }
 
-static heddle_status pack_fusion(instruction *fusion, const target_description *target, text *reasons) {
+static heddle_status pack_fusion(instruction *fusion, const target_description *target, packed_constants *packed,
+                                 text *reasons) {
   const instruction_list body = fusion->called[0]->instructions;
   instruction *product = NULL;
   int products = 0;
@@ -192,14 +241,15 @@ static heddle_status pack_fusion(instruction *fusion, const target_description *
   if (reasons)
     text_printf(reasons, STR_FMT ": packed once, in panels of %d columns for " STR_FMT "\n", STR_ARG(constant->name),
                 (int)f.width, STR_ARG(fusion->name));
-  return pack_operand(fusion, product, &f);
+  return pack_operand(fusion, product, packed, &f);
 }
 
-heddle_status pack_constants_run(computation *c, const target_description *target, text *reasons) {
+heddle_status pack_constants_run(computation *c, const target_description *target, packed_constants *packed,
+                                 text *reasons) {
   const int count = c->instructions.size;
   if (target->has_grid || !kernel_hero_exists(target->kind, HERO_TILES)) return status_ok();
   for (int k = 0; k < count; k++)
     if (c->instructions.data[k]->opcode == HLO_FUSION && c->instructions.data[k]->attributes->kind != FUSION_CUSTOM)
-      TRY(pack_fusion(c->instructions.data[k], target, reasons));
+      TRY(pack_fusion(c->instructions.data[k], target, packed, reasons));
   return status_ok();
 }

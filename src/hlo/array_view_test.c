@@ -6,13 +6,14 @@
 #include "base/testing.h"
 #include "hlo/text.h"
 
-// Of the entry's root.
-static bool view_of(arena *a, const char *body, array_view *out) {
+static const instruction *root_of(arena *a, const char *body) {
   module *m;
   heddle_status s = hlo_parse(a, "test", str_from(body), &m);
   if (!status_is_ok(s)) fail_msg("%s", heddle_status_message(s));
-  return array_view_of(m->entry->root, out);
+  return m->entry->root;
 }
+
+static bool view_of(arena *a, const char *body, array_view *out) { return array_view_of(root_of(a, body), out); }
 
 #define ENTRY(x, steps) "HloModule m\nENTRY e { x = f32[" x "] parameter(0) " steps " }"
 
@@ -93,6 +94,54 @@ static void test_what_is_no_view(void **state) {
   arena_destroy(a);
 }
 
+#define MOVING(x, steps)                                          \
+  "HloModule m\nENTRY e { x = f32[" x                             \
+  "] parameter(0) i = s32[] parameter(1) k = s64[] parameter(2) " \
+  "zero = s32[] constant(0) two = s32[] constant(2) far = s32[] constant(99) " steps " }"
+
+// Dynamic slices: places that are constants are held within the array, one more may be a number that a run has.
+static void test_moving_views(void **state) {
+  (void)state;
+  arena *a = arena_create();
+  array_view v;
+  static const char *const plain = MOVING("4,6", "ROOT y = f32[4,3] dynamic-slice(x, i, i), dynamic_slice_sizes={4,3}");
+  assert_true(view_of(a, plain, &v));
+  assert_int_equal(v.array->opcode, HLO_DYNAMIC_SLICE);
+  assert_true(array_view_of_moving(root_of(a, plain), &v));
+  expect(&v, 2, (int64_t[]){4, 3}, (int64_t[]){6, 1}, 0);
+  assert_true(v.start.value->opcode == HLO_PARAMETER && v.start.scale == 1 && v.start.base == 0);
+  assert_true(v.start.most == 3 && v.start.stride == 1);
+
+  const instruction *root =
+      root_of(a, MOVING("5,4,6",
+                        "m = s32[] multiply(i, two) p = s32[] add(two, m) q = s32[] multiply(p, far) "
+                        "y = f32[1,4,6] dynamic-slice(x, q, zero, zero), dynamic_slice_sizes={1,4,6} "
+                        "z = f32[4,6] reshape(y) "
+                        "ROOT w = f32[2,5] dynamic-slice(z, far, two), dynamic_slice_sizes={2,5}"));
+  assert_true(array_view_of_moving(root, &v));
+  expect(&v, 2, (int64_t[]){2, 5}, (int64_t[]){6, 1}, 2 * 6 + 1);
+  assert_true(v.start.value->opcode == HLO_PARAMETER && v.start.scale == 198 && v.start.base == 198);
+  assert_true(v.start.most == 4 && v.start.stride == 24);
+  arena_destroy(a);
+}
+
+// Two places that move, and numbers that are no s32.
+static void test_what_moves_too_much(void **state) {
+  (void)state;
+  arena *a = arena_create();
+  array_view v;
+  static const char *const bodies[] = {
+      MOVING("4,6", "ROOT y = f32[2,3] dynamic-slice(x, i, i), dynamic_slice_sizes={2,3}"),
+      MOVING("4,6", "ROOT y = f32[4,3] dynamic-slice(x, k, k), dynamic_slice_sizes={4,3}"),
+      MOVING("4,6",
+             "y = f32[2,6] dynamic-slice(x, i, zero), dynamic_slice_sizes={2,6} "
+             "ROOT z = f32[1,6] dynamic-slice(y, i, zero), dynamic_slice_sizes={1,6}"),
+      MOVING("4,6", "y = f32[4,3] dynamic-slice(x, zero, i), dynamic_slice_sizes={4,3} ROOT z = f32[12] reshape(y)")};
+  for (size_t k = 0; k < sizeof bodies / sizeof *bodies; k++)
+    assert_false(array_view_of_moving(root_of(a, bodies[k]), &v));
+  arena_destroy(a);
+}
+
 // The way up is bounded.
 static void test_long_chains(void **state) {
   (void)state;
@@ -113,6 +162,8 @@ int main(void) {
       cmocka_unit_test(test_views),
       cmocka_unit_test(test_other_operations_are_arrays),
       cmocka_unit_test(test_what_is_no_view),
+      cmocka_unit_test(test_moving_views),
+      cmocka_unit_test(test_what_moves_too_much),
       cmocka_unit_test(test_long_chains),
   };
   return cmocka_run_group_tests_name("hlo/array_view", tests, NULL, NULL);

@@ -29,6 +29,9 @@ typedef struct program_gemm {
   program_ints lhs_strides, rhs_strides, result_strides;
   int64_t lhs_offset, rhs_offset;
   int64_t lhs_elements, rhs_elements;  // 0: the dims' product
+  // Behind these operands an s32 for each of the two that begins at a place that a run says: it comes times [0] plus
+  // [1], which wraps around and is then held to 0 … [2], times [3] elements behind the offset.
+  program_ints lhs_start, rhs_start;
 } program_gemm;
 
 // Operands input, kernel, and a bias per output feature if there is one; result. Dim numbers by the names of HLO, and

@@ -53,6 +53,7 @@ static const program_field gemm_fields[] = {
     FIELD(gemm, INTS, rhs_strides),   FIELD(gemm, INTS, result_strides),
     FIELD(gemm, INT, lhs_offset),     FIELD(gemm, INT, rhs_offset),
     FIELD(gemm, INT, lhs_elements),   FIELD(gemm, INT, rhs_elements),
+    FIELD(gemm, INTS, lhs_start),     FIELD(gemm, INTS, rhs_start),
 };
 
 static const program_field convolution_fields[] = {

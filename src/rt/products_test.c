@@ -55,6 +55,46 @@ static void test_gemm_of_slice(void **state) {
   }
 }
 
+// The right side is a column of an array of three, counted from 4 * place - 6.
+static void multiply_column(int place, int64_t offset, const int64_t *start, const char *error) {
+  static const float array[6] = {1, 2, 3, 4, 5, 6}, left[2] = {10, 1};
+  testing_program h = testing_start();
+  const int in = testing_memory(&h, PROGRAM_PARAMETER, 0, sizeof array);
+  const int first = testing_constant(&h, left, sizeof left), at = testing_memory(&h, PROGRAM_PARAMETER, 1, 4);
+  const int out = testing_memory(&h, PROGRAM_RESULT, 0, 4);
+  const program_array operands[3] = {testing_array(&h, DTYPE_F32, 3, (int64_t[]){1, 1, 2}, first),
+                                     testing_array(&h, DTYPE_F32, 3, (int64_t[]){1, 2, 1}, in),
+                                     testing_array(&h, DTYPE_S32, 0, NULL, at)};
+  const program_array result = testing_array(&h, DTYPE_F32, 3, (int64_t[]){1, 1, 1}, out);
+  program_thunk *t = testing_library(&h, THUNK_GEMM, 3, operands, 1, &result);
+  testing_ints(&h, t, "rhs_strides", 3, (int64_t[]){3, 6, 6});
+  testing_int(&h, t, "rhs_elements", 6);
+  if (offset != 0) testing_int(&h, t, "rhs_offset", offset);
+  testing_ints(&h, t, "rhs_start", 4, start);
+  if (error) {
+    executable *e;
+    testing_check_error(testing_create(&h, testing_sequence(&h, 1, &t), 2, &e), HEDDLE_INVALID, error);
+  } else {
+    float found = 0;
+    testing_run(&h, testing_sequence(&h, 1, &t), 2, (void *[]){(void *)(uintptr_t)array, &place}, (void *[]){&found});
+    const int column = 4 * place - 6 < 0 ? 0 : 4 * place - 6 > 2 ? 2 : 4 * place - 6;
+    assert_true(found == 10 * array[column] + array[3 + column]);
+  }
+  testing_end(&h);
+}
+
+// Places outside are held within; an array that ends before the last place is refused.
+static void test_gemm_of_moving_slice(void **state) {
+  (void)state;
+  for (int place = -2; place < 6; place++) multiply_column(place, 0, (int64_t[]){4, -6, 2, 1}, NULL);
+  multiply_column(0, 0, (int64_t[]){4, -6, 3, 1}, "lead out of the array");
+  multiply_column(0, 0, (int64_t[]){4, -6, 1, 3}, "lead out of the array");
+  multiply_column(0, 0, (int64_t[]){4, -6, -1, 1}, "malformed");
+  multiply_column(0, 0, (int64_t[]){4, -6, INT64_MAX, 2}, "malformed");
+  multiply_column(0, -2, (int64_t[]){4, -6, 2, 1}, "malformed");
+  multiply_column(0, 1, (int64_t[]){4, -6, 2, 1}, "lead out of the array");
+}
+
 enum { ROWS = 40, DEPTH = 736, COLUMNS = 736 };
 
 // Whole numbers, so that sums are exact in whichever order: the constant right side is packed once, a parameter is not.
@@ -260,6 +300,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_gemm),
       cmocka_unit_test(test_gemm_of_slice),
+      cmocka_unit_test(test_gemm_of_moving_slice),
       cmocka_unit_test(test_convolution),
       cmocka_unit_test(test_convolution_refused),
       cmocka_unit_test(test_too_few_arrays),

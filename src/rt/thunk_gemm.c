@@ -1,5 +1,8 @@
 // Executes a batched matrix product that was planned once. A side that is one of the program's constants is packed once
 // where products of so few rows, or columns, take as long to pack as to multiply, unless memory is limited.
+#include <string.h>
+
+#include "base/int64.h"
 #include "lib/gemm_kept.h"
 #include "lib/gemm_left.h"
 #include "rt/cost.h"
@@ -8,9 +11,18 @@
 
 enum { ARRAYS = 4, OPERATIONS_PER_TICK = 16 };  // at most; multiplications in the time of one plain operation
 
+// Where an operand begins, by what a run finds in a slice: program_gemm's four numbers.
+typedef struct start {
+  int operand, slice;
+  const int64_t *numbers;
+  int64_t element_bytes;
+} start;
+
 typedef struct state {
   lib_call call;
   gemm_plan plan;
+  int start_count;
+  start starts[2];
   gemm_kept *kept;  // null: the right side is packed in each run
   gemm_left *left;  // null: the left side is
 } state;
@@ -31,15 +43,46 @@ static heddle_status check_elements(const program *p, const program_thunk *from,
   return status_ok();
 }
 
-static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
+static heddle_status no_start(void) { return status_error(HEDDLE_INVALID, "a matrix product's start is malformed"); }
+
+// Takes the operands that say where others begin off the call. `moved` is the thunk with both as far behind as they may
+// begin, so that whoever makes the plan looks at that.
+static heddle_status find_starts(state *s, const program *p, program_thunk *moved) {
+  const program_ints *given[] = {&moved->gemm.lhs_start, &moved->gemm.rhs_start};
+  int64_t *const offsets[] = {&moved->gemm.lhs_offset, &moved->gemm.rhs_offset};
+  const int count = (given[0]->count > 0) + (given[1]->count > 0), first = moved->operand_count - count;
+  if (first < 2) return count > 0 ? no_start() : status_ok();
+  for (int k = 0; k < 2; k++) {
+    const int64_t *x = given[k]->data;
+    const program_array *place = &moved->operands[first + s->start_count];
+    if (given[k]->count == 0) continue;
+    int64_t most;
+    if (given[k]->count != 4 || place->type != DTYPE_S32 || place->rank != 0) return no_start();
+    if (p->slices[place->slice].bytes < (int64_t)sizeof(int32_t) || dtypes[moved->operands[k].type].bits < 8)
+      return no_start();
+    // What is in front of the array would be hidden by what is added to it.
+    if (*offsets[k] < 0 || x[2] < 0 || x[3] < 0 || __builtin_mul_overflow(x[2], x[3], &most)) return no_start();
+    if (__builtin_add_overflow(*offsets[k], most, offsets[k])) return no_start();
+    s->starts[s->start_count++] = (start){k, place->slice, x, dtypes[moved->operands[k].type].bits / 8};
+  }
+  moved->operand_count = first;
+  return status_ok();
+}
+
+static heddle_status prepare(arena *a, const run_context *context, const program_thunk *given, thunk *t) {
   state *s = arena_new(a, state);
+  program_thunk *from = arena_new(a, program_thunk);
+  *from = *given;
+  TRY(find_starts(s, context->program, from));
   routine_call_make(a, from, context->threads, &s->call);
   TRY(check_elements(context->program, from, &s->call));
   const gemm_plan *p = &s->plan;
   // How many operands there are is looked at by whoever makes the plan.
-  const bool packs = context->program->memory_limit == 0 && from->operand_count > 1;
+  const bool packs = context->program->memory_limit == 0 && from->operand_count > 1 && s->start_count == 0;
   const char *rhs = packs ? routine_call_constant(context->program, from->operands[1].slice) : NULL;
   TRY(rhs ? gemm_plan_make_constant(&s->call, &s->plan) : gemm_plan_make(&s->call, &s->plan));
+  s->plan.lhs.offset += given->gemm.lhs_offset - from->gemm.lhs_offset;
+  s->plan.rhs.offset += given->gemm.rhs_offset - from->gemm.rhs_offset;
   if (rhs && gemm_kept_pays(&s->call, p)) TRY(gemm_kept_make(a, p, context->threads, rhs, &s->kept));
   const char *lhs = packs && !rhs ? routine_call_constant(context->program, from->operands[0].slice) : NULL;
   if (lhs) TRY(gemm_left_make(a, &s->call, p, lhs, &s->left));
@@ -52,10 +95,21 @@ static heddle_status prepare(arena *a, const run_context *context, const program
   return status_ok();
 }
 
+static int64_t bytes_in_front(const start *s, const run_frame *f) {
+  uint32_t given;
+  memcpy(&given, thunk_slice(f, s->slice), sizeof given);
+  const int32_t at = (int32_t)(given * (uint32_t)s->numbers[0] + (uint32_t)s->numbers[1]);
+  return int64_max(0, int64_min(at, s->numbers[2])) * s->numbers[3] * s->element_bytes;
+}
+
 static heddle_status execute(const thunk *t, const run_frame *f) {
   const state *s = t->state;
   lib_array arrays[ARRAYS];
   const lib_call call = routine_call_of_run(&s->call, t, f, arrays);
+  for (int k = 0; k < s->start_count; k++) {
+    lib_array *x = &arrays[s->starts[k].operand];
+    x->data = (char *)x->data + bytes_in_front(&s->starts[k], f);
+  }
   if (s->left) return gemm_left_execute(s->left, &call);
   return s->kept ? gemm_kept_execute(s->kept, &call) : gemm_plan_execute(&s->plan, &call);
 }

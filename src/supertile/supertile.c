@@ -51,7 +51,7 @@ static void peaks_of(const lhlo_program *p, int64_t *out) {
 
 static heddle_status plan_copy(supertiling *t, arena *a, const module *m, lhlo_program **out) {
   for (int k = 0; k < m->computations.size; k++) t->planned += m->computations.data[k]->instructions.size;
-  return t->options->plan(t->options->argument, a, module_clone(a, m), out);
+  return t->options->plan(t->options->argument, a, module_clone_around_values(a, m), out);
 }
 
 static bool fits(const supertiling *t, const int64_t *peaks) {
@@ -237,7 +237,7 @@ static heddle_status try_all(supertiling *t, const module *m, best_attempt *best
     // Where nothing can be tiled less room is of no use.
     if (is_skipped(t, m, k, known) || (!found[how.reach] && how.share <= 1)) continue;
     arena *a = arena_create();
-    module *copy = module_clone(a, m);
+    module *copy = module_clone_around_values(a, m);
     bool fit;
     t->rounds.tiled.size = 0;
     heddle_status s = attempt(t, copy, how, &fit, &found[how.reach]);
@@ -286,7 +286,7 @@ static heddle_status ask_limit(void *argument, int64_t limit, bool *fit, bool *g
   memcpy(t.peaks.limit, q->limits, sizeof q->limits);
   t.peaks.limit[q->level] = limit;
   *fit = fits(&t, t.peaks.natural);
-  heddle_status s = search(&t, module_clone(t.rounds.arena, q->module), fit);
+  heddle_status s = search(&t, module_clone_around_values(t.rounds.arena, q->module), fit);
   q->of->planned += t.planned;
   q->of->rounds.asked += t.rounds.asked;
   *goes_on = q->of->planned < PLANNED_TO_LEARN && q->of->rounds.asked < ASKED_TO_LEARN;

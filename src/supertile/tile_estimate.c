@@ -9,6 +9,9 @@
 
 enum { MOST_BEHIND = 64 };
 
+// A product is told in an s32 where a part of an array begins.
+enum { PLACE_BYTES = 4 };
+
 // Parts of one array among which an equal one is looked for; those of a step were added one after the other.
 enum { MOST_PARTS = 64 };
 
@@ -38,10 +41,19 @@ double tile_estimate_work(const instruction *i) {
   return 1;
 }
 
-// A library takes whole arrays: what it reads of one is copied for it.
+// What writes tiles of its own, wherever they are to go.
 static bool is_library(const instruction *i) {
   if (i->opcode == HLO_CONVOLUTION || i->opcode == HLO_DOT) return !tile_loops_has(i);
   return region_batches_has(i);
+}
+
+// A library takes whole arrays: what it reads of one is copied for it. Products read parts where they lie, if these
+// move along one dim of the array, or of the tile that has region `of` of it.
+static bool takes_copy(const instruction *i, const region *in, const region *of) {
+  int moving = 0;
+  if (!is_library(i) || i->opcode != HLO_DOT || dtypes[i->shape->dtype].bits < 8) return is_library(i);
+  for (int d = 0; d < in->rank; d++) moving += in->dims[d].step != (of ? of->dims[d].step : 0);
+  return moving > 1;
 }
 
 // What a step reads of an array outside.
@@ -117,7 +129,8 @@ static void add_external_part(estimate *e, int member, int operand) {
   if (is_picked) bytes = int64_min(bytes, region_bytes(i, &m->region));
   const int64_t resident = plan_steps_is_temporary(e->search->steps, x) ? 0 : bytes;
   step_bytes *beside = &e->beside[step];
-  if (is_library(i) && !region_is_whole(&in, tile_group_array(x))) {
+  if (i->opcode == HLO_DOT && region_moves(&in)) beside->read += PLACE_BYTES;
+  if (takes_copy(i, &in, NULL) && !region_is_whole(&in, tile_group_array(x))) {
     beside->copied += bytes;
     if (resident > beside->largest_slice) beside->largest_slice = resident;
   } else {
@@ -130,10 +143,11 @@ static void add_external_part(estimate *e, int member, int operand) {
 static void add_member_part(estimate *e, int member, int operand) {
   const tile_member *m = &e->group->members.data[member];
   region in;
-  if (m->operands[operand] < 0 || !is_library(m->instruction)) return;
+  if (m->operands[operand] < 0) return;
   if (tile_group_operand(e->search, e->group, m, e->group->inside, operand, &in) != REGION_FOUND) return;
   const tile_member *of = &e->group->members.data[m->operands[operand]];
-  if (!region_equal(&in, &of->region)) e->beside[step_of(e, member)].copied += region_bytes(of->instruction, &in);
+  if (takes_copy(m->instruction, &in, &of->region) && !region_equal(&in, &of->region))
+    e->beside[step_of(e, member)].copied += region_bytes(of->instruction, &in);
 }
 
 static void add_operands(estimate *e) {
