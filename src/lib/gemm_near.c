@@ -59,10 +59,13 @@ AVX512 INLINE void multiply_count(int count, int vectors, bool fetches, const bl
   const float *columns = b.columns,
               *rows[GROUPS] = {b.rows, b.rows + GROUP * b.lhs_row, b.rows + 2 * GROUP * b.lhs_row};
   const float *fetched = b.ahead;
-  for (int64_t k = 0, next = 0; k < b.depth; fetched += b.ahead_apart - SLOT * LANES) {
+  for (int64_t k = 0, next = 0; k < b.depth;) {
     next = fetches ? int64_min(k + SLOT, b.depth) : b.depth;
-    for (; k < next; k++, fetched += LANES) {
-      if (fetches) _mm_prefetch((const char *)fetched, _MM_HINT_T1);
+    for (; k < next; k++) {
+      if (fetches) {
+        _mm_prefetch((const char *)fetched, _MM_HINT_T1);
+        fetched += LANES;
+      }
       const __m512 columns_low = _mm512_loadu_ps(columns);
       const __m512 columns_high = vectors > 1 ? _mm512_loadu_ps(columns + LANES) : columns_low;
 #pragma GCC unroll 13
@@ -74,6 +77,7 @@ AVX512 INLINE void multiply_count(int count, int vectors, bool fetches, const bl
       columns += b.rhs_leading;
       for (int n = 0; n < GROUPS && n * GROUP < count; n++) rows[n] += b.lhs_depth;
     }
+    if (fetches) fetched += b.ahead_apart - SLOT * LANES;
   }
   if (b.adds) {
 #pragma GCC unroll 13
