@@ -59,6 +59,14 @@ static const shape *gathered_shape(const moving *m, const instruction *i) {
   return shape_array(m->builder.arena, i->shape->dtype, s->rank, s->dims);
 }
 
+// Under a name of its own: what it is a copy of may stay, and a gather is copied for each array.
+static instruction *copy_of(const moving *m, const instruction *from, instruction *const *operands, const shape *s) {
+  instruction *made = computation_add(m->builder.computation, from->opcode, (str){0}, s, from->operand_count, operands);
+  made->attributes = attributes_copy(m->builder.arena, from->attributes);
+  made->where = from->where;
+  return made;
+}
+
 // What the gather has of `i`.
 static instruction *gathered(moving *m, instruction *i) {
   if (i->shape->rank == 0) return i;
@@ -70,11 +78,9 @@ static instruction *gathered(moving *m, instruction *i) {
   } else if (is_elementwise(i)) {
     instruction **operands = arena_array(m->arena, instruction *, i->operand_count);
     for (int k = 0; k < i->operand_count; k++) operands[k] = gathered(m, i->operands[k]);
-    made = computation_add_copy(m->builder.computation, i, operands);
-    made->shape = gathered_shape(m, i);
+    made = copy_of(m, i, operands, gathered_shape(m, i));
   } else {
-    made = computation_add_copy(m->builder.computation, m->gather, (instruction *[]){i, m->gather->operands[1]});
-    made->shape = gathered_shape(m, i);
+    made = copy_of(m, m->gather, (instruction *[]){i, m->gather->operands[1]}, gathered_shape(m, i));
   }
   ptr_map_put(m->arena, &m->made, i, made);
   return made;
