@@ -288,6 +288,7 @@ static void print_sizes(text *out, const program_sizes *s) {
     text_quote(out, str_from(s->checks[k].message));
     text_putc(out, '\n');
   }
+  if (s->is_for_given) text_puts(out, "  at sizes alone that others are made for\n");
   for (int k = 0; k < s->number_count; k++) {
     text_printf(out, "  number %d is ", s->numbers[k].number);
     program_sizes_print(out, s, s->numbers[k].terms);

@@ -112,6 +112,7 @@ static program whole(void) {
                              .derived = derived,
                              .number_count = 1,
                              .numbers = open_numbers,
+                             .is_for_given = true,
                              .check_count = 1,
                              .checks = checks}};
 }
@@ -181,7 +182,8 @@ static void test_program(void **state) {
                               FIELD(program_sizes, number_count, "number 56"),
                               FIELD(program_sizes, numbers, "number 56"),
                               FIELD(program_sizes, check_count, "wanted"),
-                              FIELD(program_sizes, checks, "wanted")};
+                              FIELD(program_sizes, checks, "wanted"),
+                              FIELD(program_sizes, is_for_given, "at sizes alone that others are made for")};
   CHECK(program_sizes, shown, sizes_rows);
   const field symbol_rows[] = {FIELD(program_symbol, name, "size b: "), FIELD(program_symbol, least, "54 to"),
                                FIELD(program_symbol, most, "to 55")};
