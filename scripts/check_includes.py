@@ -206,7 +206,7 @@ SELF_TESTS = [
     ("src/target/a.c", '#include "prog/program.h"\n', "target may not include prog/program.h"),
     ("src/api/a.c", '#include "rt/executor.h"\n#include "target/cpu.h"\n', None),
     ("src/lower/a.c", '#include "dialect/xla_gpu.h"\n', None),
-    ("src/target/a.c", '#include "dialect/xla_gpu.h"\n', "target may not include dialect/xla_gpu.h"),
+    ("src/target/a.c", '#include "dialect/xla_gpu.h"\n', None),
     ("src/tools/a.c", '#include "dialect/xla_gpu.h"\n', "tools may not include dialect/xla_gpu.h"),
     ("src/dialect/a.cpp", '#include "index/indexing_map.h"\n#include "mlir/IR/OpDefinition.h"\n', None),
     ("src/dialect/a.cpp", '#include "emit/a.h"\n', "dialect may not include emit/a.h"),
@@ -245,7 +245,7 @@ def self_test():
     """Feeds good and bad trees to check_tree; returns what it got wrong."""
     wrong = []
     cases = [({name: text}, wanted) for name, text, wanted in SELF_TESTS]
-    cases.append(({"src/dialect/a.cpp": "\n" * 800, "src/dialect/b.td": "\n" * 1400}, "2200 lines, 2180 allowed"))
+    cases.append(({"src/dialect/a.cpp": "\n" * 800, "src/dialect/b.td": "\n" * 1400}, "2200 lines, 2165 allowed"))
     cases.append(({"src/hlo/a.c": '#include "base/str.h"\n', "src/hlo/a.h": ""}, "comes first"))
     cases.append(({"src/hlo/a.c": '#include "hlo/a.h"\n#include "base/str.h"\n', "src/hlo/a.h": ""}, None))
     ring = {f"src/hlo/{a}.h": f'#include "hlo/{b}.h"\n' for a, b in ("ab", "bc", "ca")}
