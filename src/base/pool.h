@@ -17,7 +17,7 @@ typedef void (*pool_range_fn)(void *argument, int64_t begin, int64_t end);
 // and, once there are as many threads, no memory. Any number of threads may call it at the same time.
 void pool_run(int threads, int64_t count, pool_range_fn fn, void *argument);
 
-// Number of the calling thread in the pool_run it works for, from 0; 0 outside of any.
+// Number of the calling thread in the innermost pool_run it works for, from 0 to below its `threads`; 0 outside of any.
 int pool_thread(void);
 
 // OpenMP's runtime, once a library that stands on it is loaded: of the calling thread the number of threads that it

@@ -70,13 +70,9 @@ bool convolution_direct_plan(const convolution_form *f, work_type w, convolution
 
 static int64_t share_of(const convolution_direct *p) { return p->input + p->taps + p->features + p->row; }
 
-static int64_t threads_for(const convolution_direct *p, int threads) {
-  return int64_max(int64_min(threads, convolution_cut_count(&p->cut)), 1);
-}
-
 // The kernel in lanes and the bias, then what each thread wants.
 int64_t convolution_direct_scratch(const convolution_direct *p, int threads) {
-  return p->kernel + p->row + share_of(p) * threads_for(p, threads);
+  return p->kernel + p->row + share_of(p) * convolution_cut_threads(&p->cut, threads);
 }
 
 // --- one position
@@ -152,7 +148,6 @@ typedef struct execution {
   const lib_call *call;
   sum_fn sum;
   char *kernel, *bias, *shares;
-  int64_t threads;
 } execution;
 
 // One part while it is computed.
@@ -248,7 +243,7 @@ static void do_row(part_run *p, int64_t at) {
 static void do_parts(void *argument, int64_t begin, int64_t end) {
   const execution *x = argument;
   const convolution_direct *plan = x->plan;
-  char *own = x->shares + (x->threads > 1 ? pool_thread() : 0) * share_of(plan);
+  char *own = x->shares + pool_thread() * share_of(plan);
   for (int64_t number = begin; number < end; number++) {
     convolution_part part;
     convolution_part_of(x->form, &plan->cut, number, &part);
@@ -271,11 +266,11 @@ static void do_parts(void *argument, int64_t begin, int64_t end) {
 }
 
 void convolution_direct_execute(const convolution_form *f, const convolution_direct *p, const lib_call *call) {
-  execution x = {.form = f, .plan = p, .call = call, .sum = sum_of(p->work), .threads = threads_for(p, call->threads)};
+  execution x = {.form = f, .plan = p, .call = call, .sum = sum_of(p->work)};
   x.kernel = call->scratch;
   x.bias = x.kernel + p->kernel;
   x.shares = x.bias + p->row;
   bring_rows(&x, &call->operands[1], convolution_kernel_size(f) * f->group_features, x.kernel);
   bring_rows(&x, f->has_bias ? &call->operands[2] : NULL, 1, x.bias);
-  pool_run((int)x.threads, convolution_cut_count(&p->cut), do_parts, &x);
+  pool_run(call->threads, convolution_cut_count(&p->cut), do_parts, &x);
 }

@@ -2,6 +2,7 @@
 #ifndef HEDDLE_LIB_CONVOLUTION_FORM_H_
 #define HEDDLE_LIB_CONVOLUTION_FORM_H_
 
+#include "base/int64.h"
 #include "lib/gemm.h"
 #include "lib/gemm_matrix.h"
 
@@ -105,6 +106,10 @@ convolution_cut convolution_cut_positions(const convolution_form *f, int64_t par
 convolution_cut convolution_cut_of(const convolution_form *f, int64_t least, int coarseness);
 static inline int64_t convolution_cut_count(const convolution_cut *c) {
   return c->image_parts * c->row_parts * c->feature_parts;
+}
+// How many of `threads` have parts to work on; one if there are none.
+static inline int64_t convolution_cut_threads(const convolution_cut *c, int64_t threads) {
+  return int64_max(int64_min(threads, convolution_cut_count(c)), 1);
 }
 // Parts of the same features follow each other. False if the part meets nothing of the input.
 bool convolution_part_of(const convolution_form *f, const convolution_cut *c, int64_t number, convolution_part *part);

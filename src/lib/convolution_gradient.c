@@ -277,7 +277,6 @@ int64_t convolution_gradient_scratch(const convolution_gradient *g, int threads)
 typedef struct execution {
   const convolution_gradient *g;
   const convolution_gradient_arrays *arrays;
-  int64_t threads;
   atomic_bool has_failed;
 } execution;
 
@@ -296,7 +295,7 @@ static void do_part(execution *x, int64_t number) {
   const part_place *at = &g->parts[number];
   const part_kind *k = &g->kinds[at->kind];
   const convolution_form *f = &k->form;
-  char *own = sums_at(x, blocks_of(g) * sums_of(g)) + (x->threads > 1 ? pool_thread() : 0) * g->share;
+  char *own = sums_at(x, blocks_of(g) * sums_of(g)) + pool_thread() * g->share;
   const float *input = slice(x->arrays->input + at->input_at, g->forward.input_features, f->input_features,
                              convolution_input_positions(f), own);
   const float *result = slice(x->arrays->result + at->result_at, g->forward.output_features, f->output_features,
@@ -346,8 +345,8 @@ static void put_blocks(void *argument, int64_t begin, int64_t end) {
 
 heddle_status convolution_gradient_execute(const convolution_gradient *g, int threads,
                                            const convolution_gradient_arrays *arrays) {
-  execution x = {.g = g, .arrays = arrays, .threads = threads_for(g, threads)};
-  const int count = (int)x.threads;
+  execution x = {.g = g, .arrays = arrays};
+  const int count = (int)threads_for(g, threads);
   pool_run(count, blocks_of(g) * sums_of(g), do_parts, &x);
   if (sums_of(g) > 1) pool_run(count, blocks_of(g) * strips_of(g), add_strips, &x);
   pool_run(count, blocks_of(g), put_blocks, &x);

@@ -48,12 +48,8 @@ static int64_t share_of(const convolution_lines *p) {
   return lines(p->input * (int64_t)sizeof(float)) + lines(2 * p->taps * (int64_t)sizeof(float *));
 }
 
-static int64_t threads_for(const convolution_lines *p, int threads) {
-  return int64_max(int64_min(threads, convolution_cut_count(&p->cut)), 1);
-}
-
 int64_t convolution_lines_scratch(const convolution_lines *p, int threads) {
-  return share_of(p) * threads_for(p, threads);
+  return share_of(p) * convolution_cut_threads(&p->cut, threads);
 }
 
 // --- one row
@@ -101,7 +97,6 @@ typedef struct execution {
   const convolution_lines *plan;
   const convolution_lines_arrays *arrays;
   sum_fn sum;
-  int64_t threads;
 } execution;
 
 static void pad(const convolution_dim *last, int64_t rows, int64_t row, const float *from, float *to) {
@@ -144,7 +139,7 @@ static void do_part(const execution *x, const convolution_part *part, char *own)
 
 static void do_parts(void *argument, int64_t begin, int64_t end) {
   const execution *x = argument;
-  char *own = (char *)x->arrays->scratch + (x->threads > 1 ? pool_thread() : 0) * share_of(x->plan);
+  char *own = (char *)x->arrays->scratch + pool_thread() * share_of(x->plan);
   for (int64_t number = begin; number < end; number++) {
     convolution_part part;
     convolution_part_of(x->form, &x->plan->cut, number, &part);
@@ -154,6 +149,6 @@ static void do_parts(void *argument, int64_t begin, int64_t end) {
 
 void convolution_lines_execute(const convolution_form *f, const convolution_lines *p, int threads,
                                const convolution_lines_arrays *arrays) {
-  execution x = {.form = f, .plan = p, .arrays = arrays, .sum = choose_sum(), .threads = threads_for(p, threads)};
-  pool_run((int)x.threads, convolution_cut_count(&p->cut), do_parts, &x);
+  execution x = {.form = f, .plan = p, .arrays = arrays, .sum = choose_sum()};
+  pool_run(threads, convolution_cut_count(&p->cut), do_parts, &x);
 }

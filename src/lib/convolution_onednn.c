@@ -217,12 +217,8 @@ bool convolution_onednn_brings(const convolution_onednn *o) { return o->brings; 
 
 bool convolution_onednn_takes(const convolution_onednn *o) { return o->result.is_known; }
 
-static int64_t threads_for(const convolution_onednn *o, int threads) {
-  return int64_max(int64_min(threads, convolution_cut_count(&o->cut)), 1);
-}
-
 int64_t convolution_onednn_scratch(const convolution_onednn *o, int threads) {
-  return o->share * threads_for(o, threads);
+  return o->share * convolution_cut_threads(&o->cut, threads);
 }
 
 int64_t convolution_onednn_packed_bytes(const convolution_onednn *o) {
@@ -264,7 +260,6 @@ heddle_status convolution_onednn_pack(const convolution_onednn *o, int threads, 
 typedef struct execution {
   const convolution_onednn *o;
   const convolution_onednn_arrays *arrays;
-  int64_t threads;
   atomic_bool has_failed;
 } execution;
 
@@ -290,7 +285,7 @@ static void do_part(execution *x, const part_place *at) {
   const convolution_onednn *o = x->o;
   const part_kind *kind = &o->kinds[at->kind];
   const convolution_form *f = &kind->form;
-  char *scratch = (char *)x->arrays->scratch + (x->threads > 1 ? pool_thread() : 0) * o->share;
+  char *scratch = (char *)x->arrays->scratch + pool_thread() * o->share;
   char *own_sums = scratch + o->scratchpad, *own_images = own_sums + o->sums;
   float *sums = o->takes ? (float *)(void *)own_sums : (float *)x->arrays->result + at->result_at;
   const int64_t positions = convolution_positions(f);
@@ -317,7 +312,7 @@ static void do_parts(void *argument, int64_t begin, int64_t end) {
 
 heddle_status convolution_onednn_execute(const convolution_onednn *o, int threads,
                                          const convolution_onednn_arrays *arrays) {
-  execution x = {.o = o, .arrays = arrays, .threads = threads_for(o, threads)};
-  pool_run((int)x.threads, convolution_cut_count(&o->cut), do_parts, &x);
+  execution x = {.o = o, .arrays = arrays};
+  pool_run(threads, convolution_cut_count(&o->cut), do_parts, &x);
   return onednn_status(atomic_load(&x.has_failed));
 }

@@ -65,7 +65,6 @@ typedef struct execution {
   const convolution_form *form;
   const convolution_points *points;
   const convolution_points_arrays *arrays;
-  int64_t threads;
   atomic_bool has_failed;
 } execution;
 
@@ -146,7 +145,7 @@ static bool do_part(const execution *x, int64_t image, int64_t at, int64_t count
 static void do_parts(void *argument, int64_t begin, int64_t end) {
   execution *x = argument;
   const convolution_points *p = x->points;
-  char *own = (char *)x->arrays->scratch + (x->threads > 1 ? pool_thread() : 0) * share_of(p);
+  char *own = (char *)x->arrays->scratch + pool_thread() * share_of(p);
   for (int64_t number = begin; number < end; number++) {
     const int64_t at = number % p->parts * p->columns, count = int64_min(p->columns, p->result.positions - at);
     if (!do_part(x, number / p->parts, at, count, (float *)(void *)own)) atomic_store(&x->has_failed, true);
@@ -155,8 +154,8 @@ static void do_parts(void *argument, int64_t begin, int64_t end) {
 
 heddle_status convolution_points_execute(const convolution_form *f, const convolution_points *p, int threads,
                                          const convolution_points_arrays *arrays) {
-  execution x = {.form = f, .points = p, .arrays = arrays, .threads = threads_for(f, p, threads)};
-  pool_run((int)x.threads, p->parts * f->output_batch, do_parts, &x);
+  execution x = {.form = f, .points = p, .arrays = arrays};
+  pool_run(threads, p->parts * f->output_batch, do_parts, &x);
   if (!atomic_load(&x.has_failed)) return status_ok();
   return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a convolution");
 }

@@ -172,12 +172,8 @@ static int64_t share_of(const convolution_form *f, const convolution_shallow *p)
   return places_at(p) + lines(p->taps * f->input_features * (int64_t)sizeof(place));
 }
 
-static int64_t threads_for(const convolution_shallow *p, int threads) {
-  return int64_max(int64_min(threads, convolution_cut_count(&p->cut)), 1);
-}
-
 int64_t convolution_shallow_scratch(const convolution_form *f, const convolution_shallow *p, int threads) {
-  return lines(p->panels * (int64_t)sizeof(float)) + share_of(f, p) * threads_for(p, threads);
+  return lines(p->panels * (int64_t)sizeof(float)) + share_of(f, p) * convolution_cut_threads(&p->cut, threads);
 }
 
 // --- running
@@ -187,7 +183,6 @@ typedef struct execution {
   const convolution_shallow *plan;
   const convolution_shallow_arrays *arrays;
   machine machine;
-  int64_t threads;
 } execution;
 
 // One part while it is computed.
@@ -362,7 +357,7 @@ static void do_parts(void *argument, int64_t begin, int64_t end) {
   const execution *x = argument;
   const convolution_shallow *p = x->plan;
   const int64_t panels = lines(p->panels * (int64_t)sizeof(float));
-  char *own = (char *)x->arrays->scratch + panels + (x->threads > 1 ? pool_thread() : 0) * share_of(x->form, p);
+  char *own = (char *)x->arrays->scratch + panels + pool_thread() * share_of(x->form, p);
   part_run r = {.x = x, .copied = (float *)(void *)own, .places = (place *)(void *)(own + places_at(p))};
   r.line = r.copied + p->copied;
   r.sums = p->sums ? r.line + p->line : NULL;
@@ -378,9 +373,9 @@ static void do_parts(void *argument, int64_t begin, int64_t end) {
 
 void convolution_shallow_execute(const convolution_form *f, const convolution_shallow *p, int threads,
                                  const convolution_shallow_arrays *arrays) {
-  execution x = {.form = f, .plan = p, .arrays = arrays, .machine = this_machine(), .threads = threads_for(p, threads)};
+  execution x = {.form = f, .plan = p, .arrays = arrays, .machine = this_machine()};
   if (p->panels) pack_panels(&x, arrays->scratch);
-  pool_run((int)x.threads, convolution_cut_count(&p->cut), do_parts, &x);
+  pool_run(threads, convolution_cut_count(&p->cut), do_parts, &x);
 }
 #else
 bool convolution_shallow_pays(const convolution_form *f, const convolution_lying *input) {

@@ -66,12 +66,8 @@ static int64_t share_of(const convolution_spread *s) {
   return int64_ceil_div((s->products + s->sums) * (int64_t)sizeof(float), LINE) * LINE;
 }
 
-static int64_t threads_for(const convolution_spread *s, int threads) {
-  return int64_max(int64_min(threads, convolution_cut_count(&s->cut)), 1);
-}
-
 int64_t convolution_spread_scratch(const convolution_spread *s, int threads) {
-  return share_of(s) * threads_for(s, threads);
+  return share_of(s) * convolution_cut_threads(&s->cut, threads);
 }
 
 // --- running
@@ -80,7 +76,6 @@ typedef struct execution {
   const convolution_form *form;
   const convolution_spread *spread;
   const convolution_spread_arrays *arrays;
-  int64_t threads;
   atomic_bool has_failed;
 } execution;
 
@@ -140,7 +135,7 @@ static void spread_rows(const spreading *s, float *result) {
 
 static void do_parts(void *argument, int64_t begin, int64_t end) {
   execution *x = argument;
-  char *own = (char *)x->arrays->scratch + (x->threads > 1 ? pool_thread() : 0) * share_of(x->spread);
+  char *own = (char *)x->arrays->scratch + pool_thread() * share_of(x->spread);
   for (int64_t number = begin; number < end; number++) {
     convolution_part part;
     convolution_part_of(x->form, &x->spread->cut, number, &part);
@@ -159,8 +154,8 @@ static void do_parts(void *argument, int64_t begin, int64_t end) {
 
 heddle_status convolution_spread_execute(const convolution_form *f, const convolution_spread *s, int threads,
                                          const convolution_spread_arrays *arrays) {
-  execution x = {.form = f, .spread = s, .arrays = arrays, .threads = threads_for(s, threads)};
-  pool_run((int)x.threads, convolution_cut_count(&s->cut), do_parts, &x);
+  execution x = {.form = f, .spread = s, .arrays = arrays};
+  pool_run(threads, convolution_cut_count(&s->cut), do_parts, &x);
   if (!atomic_load(&x.has_failed)) return status_ok();
   return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a convolution");
 }

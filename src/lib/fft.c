@@ -301,7 +301,6 @@ typedef struct execution {
   char *from;  // overwritten by passes to reals
   char *to;
   char *blocks;  // of all threads
-  int threads;
   double scale;
 } execution;
 
@@ -320,7 +319,7 @@ static void copy_rows(char *to, int64_t to_step, const char *from, int64_t from_
   for (int64_t k = 0; k < rows; k++) memcpy(to + k * to_step, from + k * from_step, (size_t)bytes);
 }
 
-static char *share_of(const execution *x) { return x->blocks + (x->threads > 1 ? pool_thread() : 0) * x->plan->share; }
+static char *share_of(const execution *x) { return x->blocks + pool_thread() * x->plan->share; }
 
 static void do_block(const execution *x, int64_t columns, char *at) {
   const pass *p = x->pass;
@@ -388,8 +387,7 @@ void fft_plan_execute(const fft_plan *plan, const lib_call *call) {
                    .from = p->is_in_place ? buffer : source,
                    .to = p->is_in_place ? buffer : result,
                    .blocks = plan->share ? (char *)call->scratch + plan->copied : NULL,
-                   .threads = (int)int64_min(int64_min(plan->threads, call->threads), groups),
                    .scale = p->is_in_place ? 1 : plan->scale};
-    pool_run(x.threads, groups, do_groups, &x);
+    pool_run((int)int64_min(plan->threads, call->threads), groups, do_groups, &x);
   }
 }

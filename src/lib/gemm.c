@@ -505,7 +505,7 @@ static tile tile_at(const product *x, int64_t number) {
   t.columns = int64_min(p->tile_columns, p->columns - t.column);
   static char none;  // so that places in no scratch memory at all are places
   char *scratch = x->call->scratch ? x->call->scratch : &none;
-  t.scratch = scratch + (x->threads > 1 ? pool_thread() : 0) * x->room.all;
+  t.scratch = scratch + pool_thread() * x->room.all;
   return t;
 }
 

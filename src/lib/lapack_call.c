@@ -273,7 +273,7 @@ static void note_failure(batch *b, int64_t member, heddle_status status) {
 static void run_members(void *argument, int64_t begin, int64_t end) {
   batch *b = argument;
   lapack_call own = *b->call;
-  place_arrays(&own, (char *)own.call->scratch + b->share * (b->threads > 1 ? pool_thread() : 0));
+  place_arrays(&own, (char *)own.call->scratch + b->share * pool_thread());
   for (int64_t k = begin; k < end; k++) {
     heddle_status status = run_member(&own, k);
     if (!status_is_ok(status)) note_failure(b, k, status);
@@ -285,7 +285,7 @@ static void run_groups(void *argument, int64_t begin, int64_t end) {
   const lib_call *call = b->call->call;
   const lib_array *from = &call->operands[call->operand_count - 1], *to = &call->results[0];
   const int64_t bytes = lib_element_count(to) / b->members * dtypes[to->type].bytes;
-  void *scratch = (char *)call->scratch + b->share * (b->threads > 1 ? pool_thread() : 0);
+  void *scratch = (char *)call->scratch + b->share * pool_thread();
   for (int64_t g = begin; g < end; g++) {
     const int64_t first = g * b->group, count = int64_min(b->group, b->members - first);
     char *matrices = (char *)to->data + first * bytes;

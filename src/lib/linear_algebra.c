@@ -155,9 +155,7 @@ static int64_t scratch_of(const lib_call *call, int operands) {
 int64_t linear_algebra_cholesky_scratch(const lib_call *call) { return scratch_of(call, 1); }
 int64_t linear_algebra_solve_scratch(const lib_call *call) { return scratch_of(call, 2); }
 
-static void *share_of(const batch *b) {
-  return (char *)b->call->scratch + b->share * (b->threads > 1 ? pool_thread() : 0);
-}
+static void *share_of(const batch *b) { return (char *)b->call->scratch + b->share * pool_thread(); }
 
 // Where a member of the result is worked out.
 static void *room_for(const batch *b, int64_t member, void *otherwise) {
