@@ -528,31 +528,27 @@ static heddle_status run_gradient(const convolution_plan *p, const lib_call *cal
   return convolution_gradient_execute(p->gradient, call->threads, &arrays);
 }
 
+static convolution_arrays arrays_of(const convolution_plan *p, const lib_call *call) {
+  return (convolution_arrays){.input = bring(&p->input, call, &call->operands[0]),
+                              .kernel = bring_kernel(p, call),
+                              .bias = bring_bias(p, call),
+                              .result = result_memory(&p->result, call),
+                              .scratch = (char *)call->scratch + p->work_at};
+}
+
 static heddle_status run_spread(const convolution_plan *p, const lib_call *call) {
-  const convolution_spread_arrays arrays = {.input = bring(&p->input, call, &call->operands[0]),
-                                            .kernel = bring_kernel(p, call),
-                                            .bias = bring_bias(p, call),
-                                            .result = result_memory(&p->result, call),
-                                            .scratch = (char *)call->scratch + p->work_at};
+  const convolution_arrays arrays = arrays_of(p, call);
   return convolution_spread_execute(&p->form, &p->spread, call->threads, &arrays);
 }
 
 static heddle_status run_lines(const convolution_plan *p, const lib_call *call) {
-  const convolution_lines_arrays arrays = {.input = bring(&p->input, call, &call->operands[0]),
-                                           .kernel = bring_kernel(p, call),
-                                           .bias = bring_bias(p, call),
-                                           .result = result_memory(&p->result, call),
-                                           .scratch = (char *)call->scratch + p->work_at};
+  const convolution_arrays arrays = arrays_of(p, call);
   convolution_lines_execute(&p->form, &p->lines, call->threads, &arrays);
   return status_ok();
 }
 
 static heddle_status run_shallow(const convolution_plan *p, const lib_call *call) {
-  const convolution_shallow_arrays arrays = {.input = bring(&p->input, call, &call->operands[0]),
-                                             .kernel = bring_kernel(p, call),
-                                             .bias = bring_bias(p, call),
-                                             .result = result_memory(&p->result, call),
-                                             .scratch = (char *)call->scratch + p->work_at};
+  const convolution_arrays arrays = arrays_of(p, call);
   convolution_shallow_execute(&p->form, &p->shallow, call->threads, &arrays);
   return status_ok();
 }

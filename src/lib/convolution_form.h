@@ -213,6 +213,13 @@ int64_t convolution_direct_scratch(const convolution_direct *p, int threads);
 // operands: input, kernel, bias; all canonical. Scratch memory as convolution_direct_scratch says.
 void convolution_direct_execute(const convolution_form *f, const convolution_direct *p, const lib_call *call);
 
+// What the ways of convolution_lines.c, convolution_shallow.c and convolution_spread.c work on.
+typedef struct convolution_arrays {
+  const void *input;
+  const float *kernel, *bias;  // bias: null without one
+  void *result, *scratch;
+} convolution_arrays;
+
 // --- convolution_lines.c: f32 of one feature.
 
 typedef struct convolution_lines {
@@ -224,16 +231,9 @@ typedef struct convolution_lines {
 bool convolution_lines_plan(const convolution_form *f, convolution_lines *p);
 int64_t convolution_lines_scratch(const convolution_lines *p, int threads);
 
-typedef struct convolution_lines_arrays {
-  const float *input, *kernel;
-  const float *bias;  // null without one
-  float *result;
-  void *scratch;
-} convolution_lines_arrays;
-
-// All canonical. Thread-safe for different arrays.
+// Canonical arrays of f32. Thread-safe for different arrays.
 void convolution_lines_execute(const convolution_form *f, const convolution_lines *p, int threads,
-                               const convolution_lines_arrays *arrays);
+                               const convolution_arrays *arrays);
 
 // --- convolution_shallow.c: images of few features, which lie as convolution_lying says.
 
@@ -254,16 +254,10 @@ bool convolution_shallow_plan(const convolution_form *f, const convolution_lying
                               const convolution_lying *result, convolution_shallow *p);
 int64_t convolution_shallow_scratch(const convolution_form *f, const convolution_shallow *p, int threads);
 
-typedef struct convolution_shallow_arrays {
-  const void *input;
-  const float *kernel;  // canonical; if the images' features come first, [output feature, input feature, spatial…]
-  const float *bias;    // null without one
-  void *result, *scratch;
-} convolution_shallow_arrays;
-
-// Thread-safe for different arrays.
+// The kernel is canonical, or [output feature, input feature, spatial…] if the images' features come first. Thread-safe
+// for different arrays.
 void convolution_shallow_execute(const convolution_form *f, const convolution_shallow *p, int threads,
-                                 const convolution_shallow_arrays *arrays);
+                                 const convolution_arrays *arrays);
 
 // --- convolution_spread.c: f32, by all of the kernel at once.
 
@@ -278,16 +272,10 @@ bool convolution_spread_pays(const convolution_form *f);
 bool convolution_spread_plan(const convolution_form *f, convolution_spread *s);
 int64_t convolution_spread_scratch(const convolution_spread *s, int threads);
 
-typedef struct convolution_spread_arrays {
-  const float *input, *kernel;  // the kernel [spatial…, output feature, input feature]
-  const float *bias;            // null without one
-  float *result;
-  void *scratch;
-} convolution_spread_arrays;
-
-// Thread-safe for different arrays. HEDDLE_OUT_OF_MEMORY.
+// Arrays of f32, the kernel [spatial…, output feature, input feature]. Thread-safe for different arrays.
+// HEDDLE_OUT_OF_MEMORY.
 heddle_status convolution_spread_execute(const convolution_form *f, const convolution_spread *s, int threads,
-                                         const convolution_spread_arrays *arrays);
+                                         const convolution_arrays *arrays);
 
 // --- convolution_points.c: images with features first, by windows of one element.
 

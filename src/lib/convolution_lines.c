@@ -95,7 +95,7 @@ static sum_fn choose_sum(void) { return sum_plain; }
 typedef struct execution {
   const convolution_form *form;
   const convolution_lines *plan;
-  const convolution_lines_arrays *arrays;
+  const convolution_arrays *arrays;
   sum_fn sum;
 } execution;
 
@@ -124,7 +124,8 @@ static void do_part(const execution *x, const convolution_part *part, char *own)
   window w = {.size = last->kernel, .dilation = last->window_dilation, .bias = x->arrays->bias ? *x->arrays->bias : 0};
   w.input = (const float **)(void *)(own + lines(x->plan->input * (int64_t)sizeof(float)));
   w.kernel = w.input + x->plan->taps;
-  pad(last, convolution_input_positions(f) / last->input, x->plan->row, x->arrays->input + part->input_at, input);
+  pad(last, convolution_input_positions(f) / last->input, x->plan->row,
+      (const float *)x->arrays->input + part->input_at, input);
   for (int64_t r = 0; r < convolution_positions(f) / last->output; r++) {
     w.count = 0;
     for (int64_t t = 0; t < x->plan->taps; t++) {
@@ -133,7 +134,7 @@ static void do_part(const execution *x, const convolution_part *part, char *own)
       w.input[w.count] = input + position / last->input * x->plan->row;
       w.kernel[w.count++] = x->arrays->kernel + t * last->kernel;
     }
-    do_row(x, &w, last->output, x->arrays->result + part->result_at + r * last->output);
+    do_row(x, &w, last->output, (float *)x->arrays->result + part->result_at + r * last->output);
   }
 }
 
@@ -148,7 +149,7 @@ static void do_parts(void *argument, int64_t begin, int64_t end) {
 }
 
 void convolution_lines_execute(const convolution_form *f, const convolution_lines *p, int threads,
-                               const convolution_lines_arrays *arrays) {
+                               const convolution_arrays *arrays) {
   execution x = {.form = f, .plan = p, .arrays = arrays, .sum = choose_sum()};
   pool_run(threads, convolution_cut_count(&p->cut), do_parts, &x);
 }

@@ -181,7 +181,7 @@ int64_t convolution_shallow_scratch(const convolution_form *f, const convolution
 typedef struct execution {
   const convolution_form *form;
   const convolution_shallow *plan;
-  const convolution_shallow_arrays *arrays;
+  const convolution_arrays *arrays;
   machine machine;
 } execution;
 
@@ -372,7 +372,7 @@ static void do_parts(void *argument, int64_t begin, int64_t end) {
 }
 
 void convolution_shallow_execute(const convolution_form *f, const convolution_shallow *p, int threads,
-                                 const convolution_shallow_arrays *arrays) {
+                                 const convolution_arrays *arrays) {
   execution x = {.form = f, .plan = p, .arrays = arrays, .machine = this_machine()};
   if (p->panels) pack_panels(&x, arrays->scratch);
   pool_run(threads, convolution_cut_count(&p->cut), do_parts, &x);
@@ -395,7 +395,7 @@ int64_t convolution_shallow_scratch(const convolution_form *f, const convolution
 }
 
 void convolution_shallow_execute(const convolution_form *f, const convolution_shallow *p, int threads,
-                                 const convolution_shallow_arrays *arrays) {
+                                 const convolution_arrays *arrays) {
   (void)f, (void)p, (void)threads, (void)arrays;
 }
 #endif

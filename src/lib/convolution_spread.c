@@ -75,7 +75,7 @@ int64_t convolution_spread_scratch(const convolution_spread *s, int threads) {
 typedef struct execution {
   const convolution_form *form;
   const convolution_spread *spread;
-  const convolution_spread_arrays *arrays;
+  const convolution_arrays *arrays;
   atomic_bool has_failed;
 } execution;
 
@@ -143,17 +143,17 @@ static void do_parts(void *argument, int64_t begin, int64_t end) {
     float *products = (float *)(void *)own;
     const int64_t positions = convolution_input_positions(f), size[3] = {products_of(f), positions, f->group_features};
     const gemm_matrix kernel = {.data = x->arrays->kernel, .leading = f->group_features};
-    const gemm_matrix input = {x->arrays->input + part.input_at, f->input_features, true};
+    const gemm_matrix input = {(const float *)x->arrays->input + part.input_at, f->input_features, true};
     const gemm_sums to = {.data = products, .leading = positions};
     if (!gemm_product(WORK_F32, size, &kernel, &input, &to)) atomic_store(&x->has_failed, true);
     const spreading s = {f,         last_dim(f), x->arrays->bias, products, products + x->spread->products,
                          positions, row_of(f)};
-    spread_rows(&s, x->arrays->result + part.result_at);
+    spread_rows(&s, (float *)x->arrays->result + part.result_at);
   }
 }
 
 heddle_status convolution_spread_execute(const convolution_form *f, const convolution_spread *s, int threads,
-                                         const convolution_spread_arrays *arrays) {
+                                         const convolution_arrays *arrays) {
   execution x = {.form = f, .spread = s, .arrays = arrays};
   pool_run(threads, convolution_cut_count(&s->cut), do_parts, &x);
   if (!atomic_load(&x.has_failed)) return status_ok();
