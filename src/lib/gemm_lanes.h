@@ -9,7 +9,21 @@
 #define GEMM_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
 #define GEMM_INLINE static inline __attribute__((always_inline))
 
-enum { GEMM_LANES = 16 };
+enum {
+  GEMM_LANES = 16,
+  GEMM_BLOCK_ROWS = 13,  // of sums that stay in registers, two vectors wide, beside what they are made of
+  GEMM_BLOCK_DEPTH = 384
+};
+
+// X(1) X(2) … for all counts of rows that a block may have.
+#define GEMM_EACH_BLOCK(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13)
+
+// How many of the terms that are left make a block: the last two share theirs. Sums are added up in such blocks by
+// gemm_stream and gemm_near, so that both give the same bits.
+GEMM_INLINE int64_t gemm_lanes_depth(int64_t left) {
+  if (left >= 2 * GEMM_BLOCK_DEPTH) return GEMM_BLOCK_DEPTH;
+  return left > GEMM_BLOCK_DEPTH ? (left + 1) / 2 : left;
+}
 
 // Sixteen rows of sixteen become columns.
 GEMM_AVX512 GEMM_INLINE void gemm_lanes_turn(__m512 x[static 16]) {

@@ -21,11 +21,11 @@
 enum {
   LANES = GEMM_LANES,
   PANEL = 2 * LANES,
-  ROWS = 13,  // of a block
+  ROWS = GEMM_BLOCK_ROWS,
   GROUP = 5,  // of rows that have a place
   GROUPS = 3,
-  SLOT = 16,           // terms during which a line of each is fetched
-  DEPTH = 384,         // of a block of terms
+  SLOT = 16,  // terms during which a line of each is fetched
+  DEPTH = GEMM_BLOCK_DEPTH,
   CHUNK = 4,           // blocks of rows that are copied at once, to rows …
   WIDTH = 64,          // … so far apart where they lie by terms
   APART = DEPTH + 16,  // and so far where they lie by rows
@@ -100,22 +100,9 @@ typedef void (*multiply_fn)(const block *b);
 #define MULTIPLY(count)                                                                            \
   AVX512 static void multiply_half_##count(const block *b) { multiply_count(count, 1, false, b); } \
   AVX512 static void multiply_full_##count(const block *b) { multiply_count(count, 2, false, b); }
-MULTIPLY(1)
-MULTIPLY(2)
-MULTIPLY(3)
-MULTIPLY(4)
-MULTIPLY(5)
-MULTIPLY(6)
-MULTIPLY(7)
-MULTIPLY(8)
-MULTIPLY(9)
-MULTIPLY(10)
-MULTIPLY(11)
-MULTIPLY(12)
-MULTIPLY(13)
-#define BOTH(count) [count] = {multiply_half_##count, multiply_full_##count}
-static const multiply_fn multiply[ROWS + 1][2] = {BOTH(1), BOTH(2), BOTH(3),  BOTH(4),  BOTH(5),  BOTH(6), BOTH(7),
-                                                  BOTH(8), BOTH(9), BOTH(10), BOTH(11), BOTH(12), BOTH(13)};
+GEMM_EACH_BLOCK(MULTIPLY)
+#define BOTH(count) [count] = {multiply_half_##count, multiply_full_##count},
+static const multiply_fn multiply[ROWS + 1][2] = {GEMM_EACH_BLOCK(BOTH)};
 
 // Where many rows are multiplied, nearly all blocks are of so many.
 AVX512 static void multiply_ahead_12(const block *b) { multiply_count(ROWS - 1, 2, true, b); }
@@ -258,12 +245,6 @@ AVX512 static void multiply_terms(const int64_t size[static 3], const left *l, c
   }
 }
 
-// How many of the terms that are left make a block: the last two share theirs.
-static int64_t block_depth(int64_t left) {
-  if (left >= 2 * DEPTH) return DEPTH;
-  return left > DEPTH ? (left + 1) / 2 : left;
-}
-
 AVX512 void gemm_near_product(const int64_t size[static 3], const gemm_matrix *lhs, const gemm_matrix *rhs,
                               const gemm_sums *sums) {
   block b = {.leading = sums->leading, .adds = sums->adds};
@@ -274,7 +255,7 @@ AVX512 void gemm_near_product(const int64_t size[static 3], const gemm_matrix *l
             .is_transposed = lhs->is_transposed,
             .is_fetched = !lhs->is_transposed && size[0] * size[2] >= FAR_ROWS};
   for (int64_t first = 0; first < size[2]; first += b.depth) {
-    b.depth = block_depth(size[2] - first);
+    b.depth = gemm_lanes_depth(size[2] - first);
     l.first = l.next;
     l.next = first + b.depth < size[2] ? l.first + b.depth * l.lhs_depth : NULL;
     multiply_terms(size, &l, rhs, sums, first, &b);

@@ -27,12 +27,12 @@ enum {
   LANES = GEMM_LANES,
   STRIP = 2 * LANES,
   STRIPS = GEMM_STREAM_COLUMNS / STRIP,  // of a group, whose rows are fetched whole
-  ROWS = 13,                             // of a block
-  LEAST_BLOCKS = 4,                      // during which a piece is copied
-  PIECE = 48,                            // terms of a strip, of which two lie in the first-level cache with the rows
-  KEPT_PIECE = 256,                      // of a strip that is not copied
-  ROWS_AHEAD = 8,                        // terms between fetching packed rows from the second-level cache and their use
-  TERMS = 64,                            // of a column
+  ROWS = GEMM_BLOCK_ROWS,
+  LEAST_BLOCKS = 4,       // during which a piece is copied
+  PIECE = 48,             // terms of a strip, of which two lie in the first-level cache with the rows
+  KEPT_PIECE = 256,       // of a strip that is not copied
+  ROWS_AHEAD = 8,         // terms between fetching packed rows from the second-level cache and their use
+  TERMS = 64,             // of a column
   COPIED = TERMS + 16,    // from one copied row to the next, so that rows keep out of each other's cache sets
   SLOT = 4,               // terms between which something is copied
   AHEAD = 4,              // pieces of a row between fetching and copying
@@ -51,7 +51,6 @@ enum {
   LEAST_COLUMNS = 192,       // fewer are not worth packing the left side
   LEAST_DEPTH = 256,
   MOST_LEFT = 1 << 18,  // elements of the left side, if all of it is read for each few rows of the right one
-  DEPTH = 384,          // of a block of terms
 };
 
 // --- packing the left side: [unit][depth][width], where a unit is ROWS rows, or a strip of columns
@@ -209,30 +208,11 @@ typedef void (*multiply_fn)(const block *b, ahead *a);
   AVX512 static void multiply_strips_##count(const block *b, ahead *a) { multiply_count(count, STRIPS_COPIED, b, a); } \
   AVX512 static void multiply_terms_##count(const block *b, ahead *a) { multiply_count(count, TERMS_COPIED, b, a); }   \
   AVX512 static void multiply_kept_##count(const block *b, ahead *a) { multiply_count(count, STRIPS_KEPT, b, a); }
-MULTIPLY(1)
-MULTIPLY(2)
-MULTIPLY(3)
-MULTIPLY(4)
-MULTIPLY(5)
-MULTIPLY(6)
-MULTIPLY(7)
-MULTIPLY(8)
-MULTIPLY(9)
-MULTIPLY(10)
-MULTIPLY(11)
-MULTIPLY(12)
-MULTIPLY(13)
-#define ALL(count) [count] = {multiply_strips_##count, multiply_terms_##count, multiply_kept_##count}
-static const multiply_fn multiply[ROWS + 1][WAYS] = {ALL(1), ALL(2), ALL(3),  ALL(4),  ALL(5),  ALL(6), ALL(7),
-                                                     ALL(8), ALL(9), ALL(10), ALL(11), ALL(12), ALL(13)};
+GEMM_EACH_BLOCK(MULTIPLY)
+#define ALL(count) [count] = {multiply_strips_##count, multiply_terms_##count, multiply_kept_##count},
+static const multiply_fn multiply[ROWS + 1][WAYS] = {GEMM_EACH_BLOCK(ALL)};
 
 static void multiply_block(int64_t rows, way w, const block *b, ahead *a) { multiply[rows][w](b, a); }
-
-// How many of the terms that are left make a block: the last two share theirs.
-static int64_t block_depth(int64_t left) {
-  if (left >= 2 * DEPTH) return DEPTH;
-  return left > DEPTH ? (left + 1) / 2 : left;
-}
 
 // --- columns that are neighbours
 
@@ -260,7 +240,7 @@ static int64_t strips_of(const walk *w, int64_t group) {
   return int64_min(STRIPS, int64_ceil_div(w->columns - group, STRIP));
 }
 
-static place first_piece(const walk *w) { return (place){.end = block_depth(w->depth)}; }
+static place first_piece(const walk *w) { return (place){.end = gemm_lanes_depth(w->depth)}; }
 
 static bool is_behind(const walk *w, const place *p) { return p->begin >= w->depth; }
 
@@ -273,7 +253,7 @@ static place next_rows(const walk *w, place p) {
   if (p.group < w->columns) return p;
   p.group = 0;
   p.begin = p.depth = p.end;
-  p.end += block_depth(w->depth - p.begin);
+  p.end += gemm_lanes_depth(w->depth - p.begin);
   return p;
 }
 
@@ -370,7 +350,7 @@ static void multiply_kept_columns(const walk *w) {
   for (place p = {0}; p.strip * STRIP < w->columns; p.strip++)
     for (p.begin = 0; p.begin < w->depth; p.begin = p.end) {
       block b = {.sums = w->sums};
-      p.end = p.begin + block_depth(w->depth - p.begin);
+      p.end = p.begin + gemm_lanes_depth(w->depth - p.begin);
       const int64_t piece = kept_piece(p.end - p.begin);
       for (p.depth = p.begin; p.depth < p.end; p.depth += piece) {
         const int64_t terms = int64_min(piece, p.end - p.depth);
@@ -439,7 +419,7 @@ static void multiply_term_block(const walk *w, int64_t column, int *number) {
     if (next >= w->end) {
       next = w->end < w->depth ? w->end : 0;
       next_column = w->end < w->depth ? column : column + ROWS;
-      next_end = next + block_depth(w->depth - next);
+      next_end = next + gemm_lanes_depth(w->depth - next);
     }
     ahead a = terms_ahead(w, next_column, next, next_end, w->pieces[*number ^ 1]);
     multiply_terms(w, column, depth, w->pieces[*number], &a);
@@ -449,11 +429,11 @@ static void multiply_term_block(const walk *w, int64_t column, int *number) {
 static void multiply_streamed_terms(walk *w) {
   int number = 0;
   float *total = w->sums + w->left.count * ROWS * STRIP;
-  ahead a = terms_ahead(w, 0, 0, block_depth(w->depth), w->pieces[0]);
+  ahead a = terms_ahead(w, 0, 0, gemm_lanes_depth(w->depth), w->pieces[0]);
   copy_rest(TERMS_COPIED, &a);
   for (int64_t column = 0; column < w->columns; column += ROWS) {
     for (w->begin = 0; w->begin < w->depth; w->begin = w->end) {
-      w->end = w->begin + block_depth(w->depth - w->begin);
+      w->end = w->begin + gemm_lanes_depth(w->depth - w->begin);
       multiply_term_block(w, column, &number);
       add_sums(w, total);
     }
