@@ -503,9 +503,7 @@ static tile tile_at(const product *x, int64_t number) {
   }
   t.rows = int64_min(p->tile_rows, p->rows - t.row);
   t.columns = int64_min(p->tile_columns, p->columns - t.column);
-  static char none;  // so that places in no scratch memory at all are places
-  char *scratch = x->call->scratch ? x->call->scratch : &none;
-  t.scratch = scratch + pool_thread() * x->room.all;
+  t.scratch = (char *)x->call->scratch + pool_thread() * x->room.all;
   return t;
 }
 
