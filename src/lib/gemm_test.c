@@ -288,6 +288,23 @@ static void embed(arena *a, product *p, int number) {
   p->attributes[p->attribute_count++] = testing_int(elements[number], &p->elements[number]);
 }
 
+static const dtype f32[2] = {DTYPE_F32, DTYPE_F32};
+
+// A product on two threads, whose sides `sides` (1, 2 or both) lie in larger arrays, has the bits of one on one thread
+// whose sides are arrays. `types`: of the sides, and of the result.
+static void check_embedded(arena *a, const form *f, const dtype types[static 2], int sides, product *p) {
+  product plain;
+  product_of(a, f, types[0], types[0], types[1], &plain);
+  product_of(a, f, types[0], types[0], types[1], p);
+  plain.attribute_count = p->attribute_count = 3;  // without an activation
+  for (int side = 0; side < 2; side++)
+    if (sides >> side & 1) embed(a, p, side);
+  multiply(a, &plain, f, 1);
+  multiply(a, p, f, 2);
+  const size_t bytes = (size_t)(lib_element_count(&p->result) * dtypes[types[1]].bits / 8);
+  assert_memory_equal(p->result.data, plain.result.data, bytes);
+}
+
 // Operands that are slices of arrays give the same bits as copies of them.
 static void test_slices(void **state) {
   (void)state;
@@ -299,16 +316,8 @@ static void test_slices(void **state) {
     form f = forms[way % 5];
     f.transpose_lhs = way / 5 & 1;
     f.transpose_rhs = way / 10 & 1;
-    const dtype *t = types[way / 20 % 4];
-    product plain, p;
-    product_of(a, &f, t[0], t[0], t[1], &plain);
-    product_of(a, &f, t[0], t[0], t[1], &p);
-    for (int k = 0; k < 2; k++)
-      if ((way / 80 + 1) >> k & 1) embed(a, &p, k);
-    multiply(a, &plain, &f, 1);
-    multiply(a, &p, &f, 2);
-    const size_t bytes = (size_t)(lib_element_count(&p.result) * dtypes[t[1]].bits / 8);
-    assert_memory_equal(p.result.data, plain.result.data, bytes);
+    product p;
+    check_embedded(a, &f, types[way / 20 % 4], way / 80 + 1, &p);
   }
   arena_destroy(a);
 }
@@ -346,14 +355,8 @@ static void test_near(void **state) {
     f.bias = way % 3 == 0;
     f.activation = way % 2 ? "relu" : "";
     check_form(&f, DTYPE_F32, DTYPE_F32, DTYPE_F32);
-    product plain, p;
-    product_of(a, &f, DTYPE_F32, DTYPE_F32, DTYPE_F32, &plain);
-    product_of(a, &f, DTYPE_F32, DTYPE_F32, DTYPE_F32, &p);
-    plain.attribute_count = p.attribute_count = 3;
-    embed(a, &p, way & 1);
-    multiply(a, &plain, &f, 1);
-    multiply(a, &p, &f, 2);
-    assert_memory_equal(p.result.data, plain.result.data, (size_t)(lib_element_count(&p.result) * 4));
+    product p;
+    check_embedded(a, &f, f32, way & 1 ? 2 : 1, &p);
   }
   arena_destroy(a);
 }
@@ -421,16 +424,8 @@ static void test_streamed(void **state) {
     f.bias = way % 3 == 0;
     f.activation = way % 2 ? "relu" : "";
     check_form(&f, DTYPE_F32, DTYPE_F32, DTYPE_F32);
-    product plain, p;
-    product_of(a, &f, DTYPE_F32, DTYPE_F32, DTYPE_F32, &plain);
-    product_of(a, &f, DTYPE_F32, DTYPE_F32, DTYPE_F32, &p);
-    p.attribute_count = 3;
-    plain.attribute_count = 3;
-    embed(a, &p, 0);
-    embed(a, &p, 1);
-    multiply(a, &plain, &f, 1);
-    multiply(a, &p, &f, 2);
-    assert_memory_equal(p.result.data, plain.result.data, (size_t)(lib_element_count(&p.result) * 4));
+    product p;
+    check_embedded(a, &f, f32, 3, &p);
     check_kept(a, &p, &f);
   }
   arena_destroy(a);
