@@ -31,16 +31,12 @@ static void in_child(void) {
   gate = (pthread_rwlock_t)PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 }
 
-static void watch_forks(void) { (void)pthread_atfork(before_fork, after_fork, in_child); }
-
-static void watch_forks_once(void) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, watch_forks);
-}
+// At load, as a fork may come while another thread takes its first lock: a child that finds the handlers half
+// registered would wait for a thread that it does not have.
+__attribute__((constructor)) static void watch_forks(void) { (void)pthread_atfork(before_fork, after_fork, in_child); }
 
 // Before it is taken for the first time, so that no fork sees it taken and unlisted.
 static void enlist(lock *l) {
-  watch_forks_once();
   pthread_mutex_lock(&list_mutex);
   if (!atomic_load(&l->is_listed)) {
     l->next = listed;
@@ -57,9 +53,6 @@ void lock_take(lock *l) {
 
 void lock_give(lock *l) { pthread_mutex_unlock(&l->mutex); }
 
-void lock_hold_forks(void) {
-  watch_forks_once();
-  pthread_rwlock_rdlock(&gate);
-}
+void lock_hold_forks(void) { pthread_rwlock_rdlock(&gate); }
 
 void lock_let_forks(void) { pthread_rwlock_unlock(&gate); }

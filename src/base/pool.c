@@ -259,10 +259,12 @@ static void begin_anew(void) {
   pool.is_starting = false;
 }
 
+// At load, as a fork may come while another thread is in its first region.
+__attribute__((constructor)) static void watch_forks(void) { (void)pthread_atfork(NULL, NULL, begin_anew); }
+
 // The threads never end, so the code that they run must stay, even if the host unloads the library that it is in.
-static void prepare(void) {
+static void stay_loaded(void) {
   Dl_info info;
-  (void)pthread_atfork(NULL, NULL, begin_anew);
   if (dladdr((void *)(uintptr_t)&pool, &info) && info.dli_fname)
     (void)dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
@@ -276,7 +278,7 @@ static void start_threads(int wanted, int of_one) {
   if (atomic_load(&pool.refusals) > 0 && atomic_fetch_add(&pool.refusals, 1) < RETRY_EVERY) return;
   if (atomic_exchange(&pool.is_starting, true)) return;
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, prepare);
+  pthread_once(&once, stay_loaded);
   atomic_store(&pool.refusals, 0);
   while (atomic_load(&pool.started) < goal) {
     if (!start_thread()) {
