@@ -46,23 +46,25 @@ static void extents_of(const instruction *product, int64_t *rows, int64_t *colum
   for (int d = 0; d < s->rank; d++) *(d < batch ? others : d < lhs ? rows : columns) *= s->dims[d];
 }
 
-enum { ATTENTION_QUERIES = 16 };  // that a workgroup has at the most (online_softmax_grid_blocks)
-
 // The product of the body whose weights are a softmax, which a workgroup takes for a block of queries.
 static bool find_attention(const instruction_list *body, online_softmax *out) {
   for (int n = 0; n < body->size; n++)
-    if (body->data[n]->opcode == HLO_DOT && online_softmax_of(body->data[n], out)) return true;
+    if (online_softmax_of(body->data[n], out)) return true;
   return false;
 }
 
 // Each workgroup takes those of several where it turns out that there are more.
 static int64_t workgroups_of_attention(const online_softmax *s) {
   const shape *scores = s->scores->shape;
-  return int64_ceil_div(shape_element_count(scores) / int64_max(scores->dims[s->key_dim], 1), ATTENTION_QUERIES);
+  const int64_t queries = shape_element_count(scores) / int64_max(scores->dims[s->key_dim], 1);
+  return int64_ceil_div(queries, ONLINE_SOFTMAX_GRID_BLOCK);
 }
 
-static int64_t workgroups_of(const target_description *target, const instruction *product, int64_t elements) {
+static int64_t workgroups_of(const target_description *target, const instruction_list *body, const instruction *product,
+                             int64_t elements) {
+  online_softmax attention;
   int64_t rows, columns, others;
+  if (find_attention(body, &attention)) return workgroups_of_attention(&attention);
   if (!product) return int64_ceil_div(elements, target->grid.tile_threads);
   extents_of(product, &rows, &columns, &others);
   const grid_tiles_sizes s = grid_tiles_sizes_of(target, rows, columns);
@@ -73,17 +75,13 @@ enum { MOST_WORKGROUPS = 65535 };  // what every device has of them in one dimen
 
 bool grid_tiles_takes(arena *a, kernel_plan *k, const instruction_list *body, const target_description *target) {
   const instruction *product = product_of(body);
-  online_softmax attention;
-  const bool is_attention = find_attention(body, &attention);
   const bool is_chosen =
       target->codegen == CODEGEN_CHOSEN && k->output_count == 1 && product && tiled_product_is_sooner(a, body, target);
   double work;
   if ((target->codegen != CODEGEN_TILES && !is_chosen) || !hero_tiles_fits(k, body, target, &work)) return false;
   k->launch.elements = shape_element_count(k->outputs[0].shape);
   k->launch.threads = target->grid.tile_threads;
-  k->launch.blocks_x =
-      int64_min(is_attention ? workgroups_of_attention(&attention) : workgroups_of(target, product, k->launch.elements),
-                MOST_WORKGROUPS);
+  k->launch.blocks_x = int64_min(workgroups_of(target, body, product, k->launch.elements), MOST_WORKGROUPS);
   k->launch.blocks_y = 1;
   k->launch.unroll = 1;
   k->reason = is_chosen ? "tiles of a product, sooner than any other way"

@@ -256,8 +256,8 @@ int64_t online_softmax_queries(int64_t queries, bool is_alone, int64_t *computed
 // place; scores, and what comes of them, beside. A quarter is left for rows' numbers, masks and what is read with them.
 bool online_softmax_grid_blocks(int64_t queries, int64_t keys, int64_t features, int64_t element_bytes, int64_t memory,
                                 int64_t *queries_of_block, int64_t *keys_of_block) {
-  enum { MOST = 16, FEWEST = 4, SCORES = 2 };
-  int64_t most = MOST;
+  enum { FEWEST = 4, SCORES = 2 };
+  int64_t most = ONLINE_SOFTMAX_GRID_BLOCK;
   while (most >= FEWEST && (most * features + SCORES * most * most) * element_bytes > memory / 4 * 3) most /= 2;
   if (most < FEWEST) return false;
   *queries_of_block = int64_largest_divisor(queries, most);

@@ -18,6 +18,8 @@
 
 // Queries, and keys, that a kernel takes at a time.
 enum { ONLINE_SOFTMAX_BLOCK = 64 };
+// The most queries of a block, and keys, for a workgroup of a grid.
+enum { ONLINE_SOFTMAX_GRID_BLOCK = 16 };
 
 // How many of `queries` a block has: as many, whole vectors if it is more than one, as all blocks take the least time
 // with, of which the last one overlaps the one before it. `is_alone`: nothing else is dealt out, so that there are two
