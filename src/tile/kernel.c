@@ -1,10 +1,12 @@
 // The region around linalg: loads, operations, stores.
 #include "tile/kernel.h"
 
+#include "lower/launch.h"
 #include "tile/interface.h"
 #include "tile/linalg.h"
 #include "tile/packed_loads.h"
 #include "tile/passes.h"
+#include "tile/workgroups.h"
 
 static MlirType tensor_of(MlirContext context, const shape *s) {
   return mlirRankedTensorTypeGet(s->rank, s->dims, linalg_element_type(context, s->dtype), mlirAttributeGetNull());
@@ -30,13 +32,17 @@ static heddle_status build_body(ir_builder *b, arena *a, const kernel_plan *k) {
   return status_ok();
 }
 
+tile_kernel_launch tile_kernel_launch_of(MlirContext context, const launch_plan *plan) {
+  const int64_t launch[] = {plan->threads, plan->blocks_x, plan->blocks_y};
+  if (plan->threads > 0) return (tile_kernel_launch){LAUNCH_ATTRIBUTE, mlirDenseI64ArrayGet(context, 3, launch)};
+  return (tile_kernel_launch){WORKGROUPS_TILES, mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), plan->tiles)};
+}
+
 static heddle_status build(MlirContext context, arena *a, const kernel_plan *k, MlirModule module) {
   ir_builder top = ir_builder_at_end(context, mlirModuleGetBody(module), a);
   MlirOperation function = ir_function(&top, k->name, 0, NULL, 0, NULL, false);
-  const launch_plan *l = &k->launch;
-  const int64_t launch[] = {l->threads, l->blocks_x, l->blocks_y};
-  if (l->threads > 0) ir_set(function, "xla.launch", mlirDenseI64ArrayGet(context, 3, launch));
-  else ir_set(function, "xla.tiles", mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), l->tiles));
+  const tile_kernel_launch launch = tile_kernel_launch_of(context, &k->launch);
+  ir_set(function, launch.name, launch.value);
   interface_build(&top, k);
   ir_builder body = ir_builder_at_end(context, ir_body(function, 0), a);
   TRY(build_body(&body, a, k));

@@ -10,4 +10,13 @@
 // caller destroys the module. HEDDLE_UNIMPLEMENTED, with the instruction's place, for what linalg cannot say.
 heddle_status tile_kernel_emit(MlirContext context, arena *scratch, const kernel_plan *kernel, MlirModule *out);
 
+// What the module's function says of how many there are of what the runtime calls: of a grid LAUNCH_ATTRIBUTE
+// (lower/launch.h), else WORKGROUPS_TILES.
+typedef struct tile_kernel_launch {
+  const char *name;
+  MlirAttribute value;
+} tile_kernel_launch;
+
+tile_kernel_launch tile_kernel_launch_of(MlirContext context, const launch_plan *plan);
+
 #endif

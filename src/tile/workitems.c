@@ -9,6 +9,7 @@
 
 #include "base/int64.h"
 #include "emit/ir_builder.h"
+#include "lower/launch.h"
 #include "tile/passes.h"
 #include "tile/subgroup_loops.h"
 #include "tile/workgroups.h"
@@ -251,7 +252,7 @@ static heddle_status number_workitems(lower_context *c, MlirOperation function, 
   int64_t launch[] = {1, 1, 1};
   TRY(workgroups_count_threads(function, w.local, &launch[0]));
   for (int d = 0; d < 3; d++) launch[1] = int64_saturating_mul(launch[1], w.count[d]);
-  ir_set(function, "xla.launch", mlirDenseI64ArrayGet(c->context, 3, launch));
+  ir_set(function, LAUNCH_ATTRIBUTE, mlirDenseI64ArrayGet(c->context, 3, launch));
   ir_unset(function, COUNT);
   ir_unset(function, WORKGROUPS_LOCAL_SIZE);
   return status_ok();
@@ -261,7 +262,7 @@ static heddle_status run_numbering(pass_context *context, void *unit) {
   lower_context *c = lower_context_of(context);
   const ir_operations functions = ir_collect(c->scratch, (MlirOperation){unit}, "func.func");
   for (int f = 0; f < functions.size; f++) {
-    if (!mlirAttributeIsNull(ir_get(functions.data[f], "xla.launch"))) continue;  // it has one number
+    if (!mlirAttributeIsNull(ir_get(functions.data[f], LAUNCH_ATTRIBUTE))) continue;  // it has one number
     const ir_operations all = ir_collect(c->scratch, functions.data[f], NULL);
     if (asks(&all)) TRY(number_workitems(c, functions.data[f], &all));
   }

@@ -6,6 +6,7 @@
 
 #include "kernel/sizes.h"
 #include "lower/session.h"
+#include "tile/kernel.h"
 
 typedef struct named_part {
   const char *name;  // of the region's function
@@ -78,21 +79,9 @@ static heddle_status check_bindings(arena *a, MlirOperation module, const kernel
   return status_ok();
 }
 
-typedef struct launch_attribute {
-  const char *name;
-  MlirAttribute value;
-} launch_attribute;
-
-// How many there are of what the runtime calls.
-static launch_attribute launch_of(MlirContext context, const launch_plan *l) {
-  const int64_t launch[] = {l->threads, l->blocks_x, l->blocks_y};
-  if (l->threads > 0) return (launch_attribute){"xla.launch", mlirDenseI64ArrayGet(context, 3, launch)};
-  return (launch_attribute){"xla.tiles", mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), l->tiles)};
-}
-
-// That is the plan's; a region that does not say it is told.
+// How many there are of what the runtime calls is the plan's; a region that does not say it is told.
 static heddle_status check_launch(MlirOperation function, const launch_plan *l) {
-  const launch_attribute planned = launch_of(mlirOperationGetContext(function), l);
+  const tile_kernel_launch planned = tile_kernel_launch_of(mlirOperationGetContext(function), l);
   const MlirAttribute found = ir_get(function, planned.name);
   if (mlirAttributeIsNull(found)) ir_set(function, planned.name, planned.value);
   else if (!mlirAttributeEqual(found, planned.value))
@@ -140,7 +129,8 @@ static heddle_status has_in(arena *a, MlirContext context, str part, const lhlo_
   heddle_status s = region_text_function(a, mlirModuleGetOperation(module), &function);
   if (status_is_ok(s)) {
     const kernel_plan *kernel = find_kernel(plan, ir_symbol(function));
-    const launch_attribute planned = kernel ? launch_of(context, &kernel->launch) : (launch_attribute){0};
+    const tile_kernel_launch planned =
+        kernel ? tile_kernel_launch_of(context, &kernel->launch) : (tile_kernel_launch){0};
     *out = kernel && mlirAttributeEqual(ir_get(function, planned.name), planned.value);
   }
   mlirModuleDestroy(module);

@@ -8,6 +8,7 @@
 #include "kernel/sizes.h"
 #include "lib/element.h"
 #include "link/link.h"
+#include "lower/launch.h"
 #include "target/cpu.h"
 #include "target/vulkan.h"
 #include "tile/passes.h"
@@ -180,10 +181,11 @@ static heddle_status lower_to_grid(lower_session *session, MlirOperation module,
   pass_control dealt = PASS_CONTROL_DEFAULT;
   dealt.until = tile_deal.name;
   TRY(lower_run_in(session, passes, module, options, &dealt));
-  const MlirAttribute launch = ir_get(r->function, "xla.launch");
-  if (mlirAttributeIsNull(launch)) return status_error(HEDDLE_INTERNAL, "the region was not dealt out");
-  r->threads = mlirDenseI64ArrayGetElement(launch, 0);
-  r->blocks = mlirDenseI64ArrayGetElement(launch, 1);
+  launch l;
+  TRY(launch_of(r->function, &l));
+  if (!l.is_said) return status_error(HEDDLE_INTERNAL, "the region was not dealt out");
+  r->threads = l.threads[0];
+  r->blocks = l.blocks[0];
   while (*passes != &tile_deal) passes++;
   return lower_run_in(session, passes + 1, module, options, NULL);
 }
