@@ -5,8 +5,6 @@
 
 #include "base/int64.h"
 
-enum { MOST_THREADS = 1024 };  // of a workgroup, as of CUDA's blocks
-
 static heddle_status check(MlirOperation function, const launch *l) {
   int64_t threads = 1;
   bool is_sound = true;
@@ -14,10 +12,10 @@ static heddle_status check(MlirOperation function, const launch *l) {
     is_sound = is_sound && l->threads[d] >= 1 && l->blocks[d] >= 0;
     threads = int64_saturating_mul(threads, l->threads[d]);
   }
-  if (is_sound && threads <= MOST_THREADS) return status_ok();
+  if (is_sound && threads <= LAUNCH_MOST_THREADS) return status_ok();
   return ir_refuse(function, HEDDLE_INVALID,
                    "found a " LAUNCH_ATTRIBUTE " that cannot be, wanted 1 to %d workitems, and workgroups",
-                   MOST_THREADS);
+                   LAUNCH_MOST_THREADS);
 }
 
 heddle_status launch_of(MlirOperation function, launch *out) {

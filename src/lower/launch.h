@@ -6,6 +6,9 @@
 
 #define LAUNCH_ATTRIBUTE "xla.launch"
 
+// Of a workgroup, as of CUDA's blocks; no device has more.
+enum { LAUNCH_MOST_THREADS = 1024 };
+
 // Up to three numbers are [workitems, workgroups in x, in y], of which the last may be missing, six are [workitems in
 // x, y, z, workgroups in x, y, z].
 typedef struct launch {
@@ -14,7 +17,7 @@ typedef struct launch {
 } launch;
 
 // HEDDLE_INVALID, with the function's place, for what is neither, and for numbers that no launch can have: less than
-// one workitem, more of them than 1024 in all, less than no workgroups.
+// one workitem, more of them than LAUNCH_MOST_THREADS in all, less than no workgroups.
 heddle_status launch_of(MlirOperation function, launch *out);
 
 #endif

@@ -306,19 +306,12 @@ static void sort_operations(arena *a, MlirOperation function, ir_operations *loo
 // What a region on buffers says of its workgroups counts where the planner has decided nothing.
 static heddle_status read_launch(deal *d, int64_t work) {
   launch l;
-  int64_t local[3];
   TRY(launch_of(d->function, &l));
-  if (!l.is_said) {
-    d->threads = d->context->options->target.grid.tile_threads;
-    d->blocks = work;
-    if (workgroups_local_size(d->function, local)) TRY(workgroups_count_threads(d->function, local, &d->threads));
-    ir_unset(d->function, WORKGROUPS_LOCAL_SIZE);
-  } else {
-    d->threads = l.threads[0];
-    d->blocks = l.blocks[0];
-    if (l.threads[1] * l.threads[2] * l.blocks[1] * l.blocks[2] != 1)
-      return ir_refuse(d->function, HEDDLE_UNIMPLEMENTED, "found workgroups in two dimensions, wanted one");
-  }
+  TRY(workgroups_threads(d->function, d->context->options->target.grid.tile_threads, &d->threads));
+  d->blocks = l.is_said ? l.blocks[0] : work;
+  if (l.threads[1] * l.threads[2] * l.blocks[1] * l.blocks[2] != 1)
+    return ir_refuse(d->function, HEDDLE_UNIMPLEMENTED, "found workgroups in two dimensions, wanted one");
+  if (!l.is_said) ir_unset(d->function, WORKGROUPS_LOCAL_SIZE);
   ir_set(d->function, LAUNCH_ATTRIBUTE,
          mlirDenseI64ArrayGet(d->context->context, 3, (int64_t[]){d->threads, d->blocks, 1}));
   return status_ok();

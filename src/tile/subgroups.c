@@ -10,21 +10,10 @@
 #include <mlir-c/BuiltinAttributes.h>
 
 #include "dialect/tiling.h"
-#include "lower/launch.h"
 #include "tile/markers.h"
 #include "tile/passes.h"
 #include "tile/registers.h"
 #include "tile/subgroup_loops.h"
-
-static heddle_status count_threads(lower_context *c, MlirOperation function, int64_t *out) {
-  launch l;
-  int64_t local[3];
-  TRY(launch_of(function, &l));
-  *out = c->options->target.grid.tile_threads;
-  if (l.is_said) *out = l.threads[0];
-  else if (workgroups_local_size(function, local)) TRY(workgroups_count_threads(function, local, out));
-  return status_ok();
-}
 
 // False if there are not as many tiles of one size, with a point for each of `lanes` workitems.
 static bool cut(const registers_space *s, int64_t subgroups, int64_t lanes, int64_t *tile) {
@@ -65,7 +54,7 @@ static heddle_status tile_function(lower_context *c, MlirOperation function) {
   const int64_t lanes = c->options->target.subgroup_size;
   int64_t threads;
   registers r;
-  TRY(count_threads(c, function, &threads));
+  TRY(workgroups_threads(function, c->options->target.grid.tile_threads, &threads));
   bool any = false;
   if (lanes < 2 || threads % lanes != 0 || threads == lanes) return status_ok();
   registers_find(c->scratch, function, threads, lanes, &r);

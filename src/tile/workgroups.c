@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/int64.h"
+#include "lower/launch.h"
 #include "tile/passes.h"
 #include "tile/views.h"
 
@@ -171,10 +172,19 @@ heddle_status workgroups_tiles(MlirOperation function, int64_t *out) {
 heddle_status workgroups_count_threads(MlirOperation function, const int64_t local[3], int64_t *out) {
   *out = 1;
   for (int d = 0; d < 3; d++) *out = int64_saturating_mul(*out, int64_max(local[d], 0));
-  if (*out < 1 || *out > WORKGROUPS_MOST_THREADS)
+  if (*out < 1 || *out > LAUNCH_MOST_THREADS)
     return ir_refuse(function, HEDDLE_INVALID, "found a workgroup of %lld workitems, wanted 1 to %d", (long long)*out,
-                     WORKGROUPS_MOST_THREADS);
+                     LAUNCH_MOST_THREADS);
   return status_ok();
+}
+
+heddle_status workgroups_threads(MlirOperation function, int64_t otherwise, int64_t *out) {
+  launch l;
+  int64_t local[3];
+  TRY(launch_of(function, &l));
+  *out = l.is_said ? l.threads[0] : otherwise;
+  if (l.is_said || !workgroups_local_size(function, local)) return status_ok();
+  return workgroups_count_threads(function, local, out);
 }
 
 void workgroups_positions(ir_builder *b, const workgroups_grid *g, MlirValue number, MlirValue *out) {

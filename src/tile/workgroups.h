@@ -51,9 +51,11 @@ heddle_status workgroups_tiles(MlirOperation function, int64_t *out);
 #define WORKGROUPS_LOCAL_SIZE "spv.entry_point_abi"
 bool workgroups_local_size(MlirOperation function, int64_t out[3]);
 // How many workitems these are together. HEDDLE_INVALID, with the function's place, for none, and for more than
-// WORKGROUPS_MOST_THREADS, which no device has.
-enum { WORKGROUPS_MOST_THREADS = 1024 };
+// LAUNCH_MOST_THREADS (lower/launch.h).
 heddle_status workgroups_count_threads(MlirOperation function, const int64_t local[3], int64_t *out);
+// How many workitems a workgroup has: as the function's launch says, or its local size; `otherwise` if neither does.
+// HEDDLE_INVALID as from launch_of and workgroups_count_threads.
+heddle_status workgroups_threads(MlirOperation function, int64_t otherwise, int64_t *out);
 
 // The loop's variables, from the workgroup's number in row-major order.
 void workgroups_positions(ir_builder *b, const workgroups_grid *g, MlirValue number, MlirValue *out);
