@@ -89,17 +89,6 @@ static bool needs_barriers(const ir_operations *all, MlirOperation op, const reg
 
 static void barrier(ir_builder *b) { ir_build(b, (ir_op_state){.name = "gpu.barrier"}); }
 
-// --- loops over workgroups, or over their subgroups
-
-// A turn is what stands at the anchor, with the tile of that number.
-static void put_body(deal *d, MlirOperation loop, const workgroups_grid *g, MlirOperation anchor, MlirValue number) {
-  ir_builder b = ir_builder_before(anchor, d->context->scratch);
-  MlirValue at[SHAPE_MAX_RANK];
-  workgroups_positions(&b, g, number, at);
-  ir_inline_block(d->context->scratch, ir_body(loop, 0), anchor, at);
-  ir_erase(loop);
-}
-
 // --- a workgroup's operations
 
 static void make_registers(deal *d, MlirOperation loop, const registers *r, ptr_map *parts) {
@@ -170,7 +159,7 @@ static heddle_status put_subgroups(deal *d, MlirOperation loop) {
     if (g.count != d->subgroups)
       return ir_refuse(all.data[k], HEDDLE_UNIMPLEMENTED, "found %lld subgroups' tiles, wanted %lld of %lld workitems",
                        (long long)g.count, (long long)d->subgroups, (long long)d->lanes);
-    put_body(d, all.data[k], &g, all.data[k], d->subgroup);
+    workgroups_put_turn(d->context->scratch, all.data[k], &g, all.data[k], d->subgroup);
   }
   return status_ok();
 }
@@ -213,7 +202,7 @@ static void put_loops(deal *d, const ir_operations *loops, const workgroups_grid
   ir_builder at = *b;
   for (int k = 0; k < loops->size; k++) {
     if (k + 1 == loops->size) {
-      put_body(d, loops->data[k], &grids[k], at.before, number);
+      workgroups_put_turn(d->context->scratch, loops->data[k], &grids[k], at.before, number);
       return;
     }
     const MlirValue count = ir_index(&at, grids[k].count);
@@ -222,7 +211,7 @@ static void put_loops(deal *d, const ir_operations *loops, const workgroups_grid
       ir_builder body = ir_builder_at_end(at.context, ir_body(branch, r), at.arena);
       ir_yield(&body, 0, NULL);
     }
-    put_body(d, loops->data[k], &grids[k], ir_terminator(ir_body(branch, 0)), number);
+    workgroups_put_turn(d->context->scratch, loops->data[k], &grids[k], ir_terminator(ir_body(branch, 0)), number);
     at = ir_builder_before(ir_terminator(ir_body(branch, 1)), at.arena);
     number = ir_binary(&at, "arith.subi", number, count);
   }

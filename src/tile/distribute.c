@@ -56,14 +56,8 @@ static heddle_status replace_placeholders(lower_context *c, MlirOperation functi
 
 static void inline_body(lower_context *c, MlirOperation forall, MlirBlock into, const workgroups_grid *g,
                         MlirValue number) {
-  ir_builder b = ir_builder_before(ir_terminator(into), c->scratch);
-  if (mlirOperationEqual(mlirOperationGetParentOperation(forall), mlirBlockGetParentOperation(into)))
-    b = ir_builder_before(forall, c->scratch);
-  MlirValue at[SHAPE_MAX_RANK];
-  workgroups_positions(&b, g, number, at);
-  MlirOperation anchor = b.before;
-  ir_inline_block(c->scratch, ir_body(forall, 0), anchor, at);
-  ir_erase(forall);
+  const bool is_there = mlirOperationEqual(mlirOperationGetParentOperation(forall), mlirBlockGetParentOperation(into));
+  workgroups_put_turn(c->scratch, forall, g, is_there ? forall : ir_terminator(into), number);
 }
 
 // Which workgroups, of `all` that the function has, a tile runs, counted from `first`: from *begin to *end of `count`.

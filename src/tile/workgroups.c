@@ -187,7 +187,8 @@ heddle_status workgroups_threads(MlirOperation function, int64_t otherwise, int6
   return workgroups_count_threads(function, local, out);
 }
 
-void workgroups_positions(ir_builder *b, const workgroups_grid *g, MlirValue number, MlirValue *out) {
+// The loop's variables in the turn of that number.
+static void put_positions(ir_builder *b, const workgroups_grid *g, MlirValue number, MlirValue *out) {
   for (int k = g->rank - 1; k >= 0; k--) {
     MlirValue trips = ir_index(b, g->trips[k]);
     MlirValue at = k > 0 ? ir_binary(b, "arith.remui", number, trips) : number;
@@ -195,6 +196,15 @@ void workgroups_positions(ir_builder *b, const workgroups_grid *g, MlirValue num
     out[k] =
         ir_binary(b, "arith.addi", ir_binary(b, "arith.muli", at, ir_index(b, g->step[k])), ir_index(b, g->lower[k]));
   }
+}
+
+void workgroups_put_turn(arena *a, MlirOperation loop, const workgroups_grid *g, MlirOperation anchor,
+                         MlirValue number) {
+  ir_builder b = ir_builder_before(anchor, a);
+  MlirValue at[SHAPE_MAX_RANK];
+  put_positions(&b, g, number, at);
+  ir_inline_block(a, ir_body(loop, 0), anchor, at);
+  ir_erase(loop);
 }
 
 static void append(MlirStringRef part, void *out) { text_append(out, (str){part.data, part.length}); }

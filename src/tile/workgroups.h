@@ -57,8 +57,10 @@ heddle_status workgroups_count_threads(MlirOperation function, const int64_t loc
 // HEDDLE_INVALID as from launch_of and workgroups_count_threads.
 heddle_status workgroups_threads(MlirOperation function, int64_t otherwise, int64_t *out);
 
-// The loop's variables, from the workgroup's number in row-major order.
-void workgroups_positions(ir_builder *b, const workgroups_grid *g, MlirValue number, MlirValue *out);
+// Moves a loop's turn of that number, in row-major order, in front of `anchor`, and erases the loop, which may be the
+// anchor.
+void workgroups_put_turn(arena *a, MlirOperation loop, const workgroups_grid *g, MlirOperation anchor,
+                         MlirValue number);
 
 bool workgroups_is_loop(MlirOperation op);
 // Whether it is a loop that is over the subgroups of a workgroup (#gpu.warp in its mapping; tile/subgroup_loops.h).

@@ -197,14 +197,12 @@ static heddle_status convert_subgroups(lower_context *c, MlirOperation function)
   const ir_operations all = ir_collect(c->scratch, function, WORKGROUPS_FORALL);
   for (int k = 0; k < all.size; k++) {
     workgroups_grid g;
-    MlirValue at[SHAPE_MAX_RANK], number;
+    MlirValue number;
     if (!workgroups_is_subgroups(all.data[k])) continue;
     TRY(subgroup_loops_grid(all.data[k], &g));
     ir_builder b = ir_builder_before(all.data[k], c->scratch);
     enter(&b, loop_over(&b, g.count), &number);
-    workgroups_positions(&b, &g, number, at);
-    ir_inline_block(c->scratch, ir_body(all.data[k], 0), b.before, at);
-    ir_erase(all.data[k]);
+    workgroups_put_turn(c->scratch, all.data[k], &g, b.before, number);
   }
   return status_ok();
 }
