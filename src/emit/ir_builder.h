@@ -90,10 +90,11 @@ bool ir_is_null(MlirOperation op);
 MlirValue ir_operand(MlirOperation op, int i);
 MlirValue ir_result(MlirOperation op, int i);
 MlirType ir_result_type(MlirOperation op, int i);
-bool ir_is_within(MlirOperation op, MlirOperation ancestor);                // or is it
-MlirOperation ir_defining_op(MlirValue v);                                  // null for block arguments
-bool ir_has_one_use(MlirValue v);                                           // by one operand
-MlirAttribute ir_get(MlirOperation op, const char *attribute);              // null if absent; inherent and discardable
+bool ir_is_within(MlirOperation op, MlirOperation ancestor);    // or is it
+MlirOperation ir_in_block(MlirOperation op, MlirBlock block);   // what of the block it is in, or is; or null
+MlirOperation ir_defining_op(MlirValue v);                      // null for block arguments
+bool ir_has_one_use(MlirValue v);                               // by one operand
+MlirAttribute ir_get(MlirOperation op, const char *attribute);  // null if absent; inherent and discardable
 void ir_set(MlirOperation op, const char *attribute, MlirAttribute value);  // inherent or discardable
 void ir_unset(MlirOperation op, const char *attribute);
 MlirBlock ir_body(MlirOperation op, int region);  // first block of the region

@@ -46,6 +46,11 @@ bool ir_is_within(MlirOperation op, MlirOperation ancestor) {
   return !ir_is_null(op);
 }
 
+MlirOperation ir_in_block(MlirOperation op, MlirBlock block) {
+  while (!ir_is_null(op) && !mlirBlockEqual(mlirOperationGetBlock(op), block)) op = mlirOperationGetParentOperation(op);
+  return op;
+}
+
 MlirOperation ir_terminator(MlirBlock block) { return mlirBlockGetTerminator(block); }
 
 MlirOperation ir_find_function(MlirOperation module, const char *name) {

@@ -25,14 +25,9 @@ typedef struct split {
 
 // --- what crosses
 
-static MlirOperation in_block(MlirOperation op, MlirBlock block) {
-  while (!ir_is_null(op) && !mlirBlockEqual(mlirOperationGetBlock(op), block)) op = mlirOperationGetParentOperation(op);
-  return op;
-}
-
 static bool is_used_behind(const split *s, MlirValue v) {
   for (MlirOpOperand use = mlirValueGetFirstUse(v); !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use))
-    if (!ptr_map_has(&s->before, in_block(mlirOpOperandGetOwner(use), s->block).ptr)) return true;
+    if (!ptr_map_has(&s->before, ir_in_block(mlirOpOperandGetOwner(use), s->block).ptr)) return true;
   return false;
 }
 
@@ -57,7 +52,7 @@ static MlirValue zero_of(ir_builder *b, MlirType type) {
 
 // Of a tensor that the branch writes to: what it was before.
 static MlirValue written_over(const split *s, MlirValue tensor) {
-  while (!mlirValueIsABlockArgument(tensor) && !ir_is_null(in_block(ir_defining_op(tensor), s->block))) {
+  while (!mlirValueIsABlockArgument(tensor) && !ir_is_null(ir_in_block(ir_defining_op(tensor), s->block))) {
     const MlirOperation op = ir_defining_op(tensor);
     const int number = (int)mlirOpResultGetResultNumber(tensor);
     if (ir_is(op, "tensor.insert")) tensor = ir_operand(op, 1);

@@ -67,28 +67,20 @@ static heddle_status find_bindings(pointers *p) {
   return status_ok();
 }
 
-// Whether the operation stands in the block, or within one that does.
-static bool holds(MlirBlock block, MlirOperation op) {
-  for (; !ir_is_null(op) && !ir_is(op, "func.func"); op = mlirOperationGetParentOperation(op))
-    if (mlirBlockEqual(mlirOperationGetBlock(op), block)) return true;
-  return false;
-}
-
-// What of the block the operation is, or stands in; null: nothing.
-static MlirOperation within(MlirBlock block, MlirOperation op) {
-  while (!ir_is_null(op) && !mlirBlockEqual(mlirOperationGetBlock(op), block)) op = mlirOperationGetParentOperation(op);
-  return op;
-}
-
 // A buffer of a block is in use from where it stands to the block's end: not at the same time as those of blocks that
 // are apart from it, or end before it. `first` stands in front of `second`.
-static bool may_meet(MlirOperation first, MlirOperation second) { return holds(mlirOperationGetBlock(first), second); }
+static bool may_meet(MlirOperation first, MlirOperation second) {
+  return !ir_is_null(ir_in_block(second, mlirOperationGetBlock(first)));
+}
 
 // Whether a workgroup that has the second buffer may have come by the first one: not in another branch.
 static bool may_follow(MlirOperation first, MlirOperation second) {
-  MlirOperation at = second;
-  while (!holds(mlirOperationGetBlock(at), first)) at = mlirOperationGetParentOperation(at);
-  return !mlirOperationEqual(within(mlirOperationGetBlock(at), first), at);
+  MlirOperation at = second, beside = ir_in_block(first, mlirOperationGetBlock(at));
+  while (ir_is_null(beside)) {
+    at = mlirOperationGetParentOperation(at);
+    beside = ir_in_block(first, mlirOperationGetBlock(at));
+  }
+  return !mlirOperationEqual(beside, at);
 }
 
 // Workitems that still read what was in the array are waited for.

@@ -31,17 +31,12 @@ static bool is_own(MlirValue memory, MlirOperation workgroup) {
   return all;
 }
 
-static MlirOperation block_operation(MlirOperation op, MlirBlock block) {
-  while (!mlirBlockEqual(mlirOperationGetBlock(op), block)) op = mlirOperationGetParentOperation(op);
-  return op;
-}
-
 // The first and the last operation of the block in which the memory is used.
 static void find_span(MlirValue memory, MlirBlock block, MlirOperation *first, MlirOperation *last) {
   *first = *last = (MlirOperation){NULL};
   for (MlirOperation op = mlirBlockGetFirstOperation(block); !ir_is_null(op); op = mlirOperationGetNextInBlock(op))
     for (MlirOpOperand u = mlirValueGetFirstUse(memory); !mlirOpOperandIsNull(u); u = mlirOpOperandGetNextUse(u)) {
-      if (!mlirOperationEqual(block_operation(mlirOpOperandGetOwner(u), block), op)) continue;
+      if (!mlirOperationEqual(ir_in_block(mlirOpOperandGetOwner(u), block), op)) continue;
       if (ir_is_null(*first)) *first = op;
       *last = op;
     }

@@ -223,19 +223,13 @@ bool workgroups_is_loop(MlirOperation op) {
   return ir_is(op, WORKGROUPS_PARALLEL) || (ir_is(op, WORKGROUPS_FORALL) && !workgroups_is_subgroups(op));
 }
 
-// Which operation of the block contains it, or is it.
-static MlirOperation within_block(MlirOperation op, MlirBlock block) {
-  while (!ir_is_null(op) && !mlirBlockEqual(mlirOperationGetBlock(op), block)) op = mlirOperationGetParentOperation(op);
-  return op;
-}
-
 // `needed` has what is known to be; whoever reads a value stands behind it.
 static bool is_needed(MlirOperation op, MlirBlock block, const ptr_map *needed) {
   bool any = false;
   for (int r = 0; r < mlirOperationGetNumResults(op); r++)
     for (MlirOpOperand use = mlirValueGetFirstUse(ir_result(op, r)); !mlirOpOperandIsNull(use);
          use = mlirOpOperandGetNextUse(use)) {
-      MlirOperation by = within_block(mlirOpOperandGetOwner(use), block);
+      MlirOperation by = ir_in_block(mlirOpOperandGetOwner(use), block);
       any |= workgroups_is_loop(by) || ptr_map_has(needed, by.ptr);
     }
   return any;
