@@ -12,6 +12,7 @@
 #include <mlir-c/Diagnostics.h>
 #include <mlir-c/RegisterEverything.h>
 
+#include "base/int64.h"
 #include "dialect/hal.h"
 #include "dialect/xla_gpu.h"
 
@@ -241,6 +242,13 @@ int64_t *ir_dims(arena *a, MlirType t) {
   int64_t *dims = arena_array(a, int64_t, rank);
   for (int d = 0; d < rank; d++) dims[d] = mlirShapedTypeGetDimSize(t, d);
   return dims;
+}
+
+int64_t ir_element_count(MlirType t) {
+  int64_t count = 1;
+  for (int d = 0; d < mlirShapedTypeGetRank(t); d++)
+    count = int64_saturating_mul(count, mlirShapedTypeGetDimSize(t, d));
+  return count;
 }
 
 int ir_bit_width(MlirType t) {

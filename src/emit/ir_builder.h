@@ -82,6 +82,7 @@ bool ir_is_vector(MlirType t);
 MlirType ir_element_type(MlirType t);                   // of vector or tensor; t itself for scalars
 MlirType ir_like(MlirType shape_of, MlirType element);  // a vector of element if shape_of is a vector, else element
 int64_t *ir_dims(arena *a, MlirType t);                 // of a shaped type, one for each of its rank
+int64_t ir_element_count(MlirType t);                   // of a shaped type, all sizes known; INT64_MAX if that is more
 int ir_bit_width(MlirType t);                           // of an integer or float scalar type; index is 64
 
 // --- reading

@@ -19,15 +19,9 @@ static bool is_flat(MlirType type) {
   return mlirShapedTypeGetRank(type) == 1 && mlirAttributeIsNull(mlirRankedTensorTypeGetEncoding(type));
 }
 
-static int64_t element_count(MlirType type) {
-  int64_t count = 1;
-  for (int64_t i = 0; i < mlirShapedTypeGetRank(type); i++) count *= mlirShapedTypeGetDimSize(type, i);
-  return count;
-}
-
 static MlirType flat(MlirType type) {
   if (!mlirTypeIsARankedTensor(type) || is_flat(type)) return type;
-  int64_t count = element_count(type);
+  int64_t count = ir_element_count(type);
   return mlirRankedTensorTypeGet(1, &count, mlirShapedTypeGetElementType(type), mlirAttributeGetNull());
 }
 
@@ -169,7 +163,7 @@ static size_t raw_size(MlirType element) {
 static MlirAttribute permute_elements(arena *a, MlirAttribute value, MlirType from, MlirType to) {
   int order[MAX_RANK];
   physical_order(from, order);
-  int64_t count = element_count(from);
+  int64_t count = ir_element_count(from);
   MlirType element = mlirShapedTypeGetElementType(from);
   if (mlirTypeIsAInteger(element) && mlirIntegerTypeGetWidth(element) == 1) {  // kept as bits
     int *bits = arena_array(a, int, count);

@@ -18,12 +18,7 @@
 
 enum { REGISTER_BITS = 32 };
 
-static int64_t elements_of(MlirType type) {
-  int64_t elements = 1;
-  for (int64_t i = 0; ir_is_vector(type) && i < mlirShapedTypeGetRank(type); i++)
-    elements *= mlirShapedTypeGetDimSize(type, i);
-  return elements;
-}
+static int64_t elements_of(MlirType type) { return ir_is_vector(type) ? ir_element_count(type) : 1; }
 
 static int cost_of(const target_code_limits *limits, MlirOperation op) {
   static const char *const free_ops[] = {"arith.constant", "scf.yield", "vector.extract", "vector.insert"};

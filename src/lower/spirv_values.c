@@ -19,8 +19,7 @@ heddle_status spirv_values_types(spirv_code *c, MlirType type, spirv_types *out)
     return status_ok();
   }
   if (ir_is_vector(type)) {
-    int64_t count = 1;
-    for (intptr_t d = 0; d < mlirShapedTypeGetRank(type); d++) count *= mlirShapedTypeGetDimSize(type, d);
+    const int64_t count = ir_element_count(type);
     for (int64_t i = 0; i < count; i++) TRY(spirv_values_types(c, ir_element_type(type), out));
     return status_ok();
   }

@@ -13,15 +13,9 @@ enum { SHARED_SPACE = 3, MAX_CHAIN = 1 << 20 };
 
 static bool is_tensor(MlirType t) { return mlirTypeIsARankedTensor(t); }
 
-static int64_t element_count(MlirType tensor) {
-  int64_t count = 1;
-  for (intptr_t i = 0; i < mlirShapedTypeGetRank(tensor); i++) count *= mlirShapedTypeGetDimSize(tensor, i);
-  return count;
-}
-
 // --- beginning
 
-static bool is_large(MlirType t) { return is_tensor(t) && element_count(t) > INT32_MAX; }
+static bool is_large(MlirType t) { return is_tensor(t) && ir_element_count(t) > INT32_MAX; }
 
 static bool has_large_tensor(arena *a, MlirOperation module) {
   ir_operations ops = ir_collect(a, module, NULL);
@@ -126,7 +120,7 @@ static MlirAttribute reinterpreted(arena *a, MlirAttribute value, MlirType eleme
 
 static MlirAttribute stored_constant(arena *a, MlirAttribute value, MlirType tensor) {
   MlirType element = ir_element_type(tensor);
-  int64_t count = element_count(tensor);
+  int64_t count = ir_element_count(tensor);
   if (mlirTypeIsAInteger(element) && ir_bit_width(element) < 8)
     return small_integers_as_bytes(a, value, element, count);
   if (mlirTypeEqual(element, tensor_access_stored_type(element)) && mlirShapedTypeGetRank(tensor) == 1) return value;
@@ -141,7 +135,7 @@ static const char *constant_name(tensor_origins *o, MlirOperation op, MlirType t
   const char *name = arena_printf(a, "global_cst_%d", o->constant_count++);
   ptr_map_put(a, &o->constant_global, value.ptr, (void *)name);
   MlirType element = ir_element_type(tensor);
-  int64_t slots = tensor_access_slots(element, element_count(tensor));
+  int64_t slots = tensor_access_slots(element, ir_element_count(tensor));
   llvm_build_global_variable(
       o->module,
       (llvm_build_global){.name = name,
@@ -160,7 +154,7 @@ static const char *shared_name(tensor_origins *o, MlirOperation op, MlirType ten
   const char *name = arena_printf(a, "shared_%d", o->shared_count++);
   ptr_map_put(a, &o->shared_global, op.ptr, (void *)name);
   MlirType element = ir_element_type(tensor);
-  int64_t slots = tensor_access_slots(element, element_count(tensor));
+  int64_t slots = tensor_access_slots(element, ir_element_count(tensor));
   llvm_build_global_variable(
       o->module,
       (llvm_build_global){.name = name,
@@ -183,7 +177,7 @@ static MlirValue stack_memory(tensor_origins *o, MlirOperation op, MlirType tens
   ir_builder b = ir_builder_at_end(o->context->context, body, a);
   b.before = mlirBlockGetFirstOperation(body);
   MlirType element = ir_element_type(tensor), i64 = mlirIntegerTypeGet(b.context, 64);
-  int64_t slots = tensor_access_slots(element, element_count(tensor));
+  int64_t slots = tensor_access_slots(element, ir_element_count(tensor));
   MlirType array = mlirLLVMArrayTypeGet(tensor_access_stored_type(element), (unsigned)slots);
   MlirValue one = ir_int(&b, i64, 1);
   const int alignment = o->context->options->target.constant_alignment;

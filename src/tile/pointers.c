@@ -37,18 +37,12 @@ typedef struct pointers {
   int index_bits;
 } pointers;
 
-static int64_t element_count(MlirType memory) {
-  int64_t count = 1;
-  for (int d = 0; d < mlirShapedTypeGetRank(memory); d++) count *= mlirShapedTypeGetDimSize(memory, d);
-  return count;
-}
-
 static void remember(pointers *p, MlirValue memory, MlirValue pointer, int alignment, int space) {
   const MlirType type = mlirValueGetType(memory);
   tensor_memory *m = arena_new(p->context->scratch, tensor_memory);
   *m = (tensor_memory){.pointer = pointer,
                        .element = ir_element_type(type),
-                       .element_count = element_count(type),
+                       .element_count = ir_element_count(type),
                        .alignment = alignment,
                        .address_space = space,
                        .index_bits = p->index_bits};
@@ -116,7 +110,7 @@ static heddle_status make_shared(pointers *p) {
   for (int k = 0; k < allocs.size; k++) {
     shared_array *s = array_for(p, allocs.data[k]);
     wait_for_readers(p, s, allocs.data[k]);
-    s->count = int64_max(s->count, element_count(ir_result_type(allocs.data[k], 0)));
+    s->count = int64_max(s->count, ir_element_count(ir_result_type(allocs.data[k], 0)));
     number[k] = (int)(s - p->arrays.data);
     vec_push(a, &s->allocs, allocs.data[k]);
   }
@@ -146,7 +140,7 @@ static void make_private(pointers *p) {
   for (int k = 0; k < all.size; k++) {
     ir_builder b = ir_builder_before(all.data[k], p->context->scratch);
     const MlirType type = ir_result_type(all.data[k], 0), stored = tensor_access_stored_type(ir_element_type(type));
-    const int64_t slots = element_count(type) * (mlirTypeIsAComplex(ir_element_type(type)) ? 2 : 1);
+    const int64_t slots = ir_element_count(type) * (mlirTypeIsAComplex(ir_element_type(type)) ? 2 : 1);
     MlirValue one = ir_int(&b, mlirIntegerTypeGet(b.context, 32), 1);
     const int alignment = tensor_access_bytes(stored);
     const MlirNamedAttribute attributes[] = {
@@ -247,7 +241,7 @@ static heddle_status erase_memory(pointers *p) {
 static bool has_large_memory(arena *a, MlirOperation function) {
   const ir_operations all = ir_collect(a, function, WORKGROUPS_PLACEHOLDER);
   bool any = false;
-  for (int k = 0; k < all.size; k++) any |= element_count(ir_result_type(all.data[k], 0)) > INT32_MAX;
+  for (int k = 0; k < all.size; k++) any |= ir_element_count(ir_result_type(all.data[k], 0)) > INT32_MAX;
   return any;
 }
 

@@ -200,21 +200,14 @@ static registers_space *space_of(arena *a, const candidate *c, int64_t threads, 
   return s;
 }
 
-static int64_t element_count(MlirType memory) {
-  int64_t count = 1;
-  for (int d = 0; d < mlirShapedTypeGetRank(memory); d++)
-    count = int64_saturating_mul(count, mlirShapedTypeGetDimSize(memory, d));
-  return count;
-}
-
 // An operation is in one space: that of the most points, so that none is left to few workitems for a few numbers of
 // rows.
 static void put_largest_first(ir_operations *allocs) {
   for (int k = 1; k < allocs->size; k++) {
     const MlirOperation moved = allocs->data[k];
-    const int64_t count = element_count(ir_result_type(moved, 0));
+    const int64_t count = ir_element_count(ir_result_type(moved, 0));
     int n = k;
-    for (; n > 0 && element_count(ir_result_type(allocs->data[n - 1], 0)) < count; n--)
+    for (; n > 0 && ir_element_count(ir_result_type(allocs->data[n - 1], 0)) < count; n--)
       allocs->data[n] = allocs->data[n - 1];
     allocs->data[n] = moved;
   }

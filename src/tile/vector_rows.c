@@ -89,12 +89,6 @@ static bool reduced_dims(MlirOperation op, int lead, bool *out) {
   return true;
 }
 
-static int64_t elements_of(MlirType t) {
-  int64_t count = 1;
-  for (int d = 0; d < mlirShapedTypeGetRank(t); d++) count *= mlirShapedTypeGetDimSize(t, d);
-  return count;
-}
-
 static void reduce(arena *a, MlirOperation op) {
   MlirValue from = ir_operand(op, 0), onto = ir_operand(op, 1);
   MlirType type = mlirValueGetType(from), result = ir_result_type(op, 0);
@@ -103,7 +97,7 @@ static void reduce(arena *a, MlirOperation op) {
   const char *name = combining(ir_get(op, "kind"), mlirTypeIsAFloat(mlirShapedTypeGetElementType(type)));
   if (!name || !ir_is_vector(result) || ir_is(mlirOperationGetParentOperation(op), "vector.mask")) return;
   ir_builder b = ir_builder_before(op, a);
-  if (elements_of(type) == elements_of(result)) {  // each sum is of one number
+  if (ir_element_count(type) == ir_element_count(result)) {  // each sum is of one number
     MlirValue sums = ir_binary(&b, name, ir_cast(&b, "vector.shape_cast", result, from), onto);
     ir_replace(op, &sums);
     return;

@@ -107,9 +107,7 @@ static int64_t bytes_of_type(MlirType t) {
   const bool is_complex = mlirTypeIsAComplex(element);
   if (is_complex) element = mlirComplexTypeGetElementType(element);
   if (!mlirShapedTypeHasStaticShape(t) || (!mlirTypeIsAInteger(element) && !mlirTypeIsAFloat(element))) return -1;
-  int64_t elements = is_complex ? 2 : 1;
-  for (int d = 0; d < mlirShapedTypeGetRank(t); d++)
-    elements = int64_saturating_mul(elements, mlirShapedTypeGetDimSize(t, d));
+  const int64_t elements = int64_saturating_mul(is_complex ? 2 : 1, ir_element_count(t));
   const int bits = ir_bit_width(element);
   if (bits > 1 && bits < 8) return int64_ceil_div(elements, 8 / bits);
   return int64_saturating_mul(elements, (bits + 7) / 8);
