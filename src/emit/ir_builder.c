@@ -20,16 +20,16 @@ static MlirStringRef ref(const char *s) { return mlirStringRefCreate(s, strlen(s
 
 // --- contexts
 
-static void append_to_text(MlirStringRef part, void *argument) { text_append(argument, (str){part.data, part.length}); }
+void ir_append(MlirStringRef part, void *to) { text_append(to, (str){part.data, part.length}); }
 
 static void append_diagnostic(text *out, MlirDiagnostic diagnostic, bool is_note) {
   if (out->size > 0) text_putc(out, '\n');
   if (is_note) text_puts(out, "note: ");
-  mlirDiagnosticPrint(diagnostic, append_to_text, out);
+  mlirDiagnosticPrint(diagnostic, ir_append, out);
   MlirLocation where = mlirDiagnosticGetLocation(diagnostic);
   if (!mlirLocationEqual(where, mlirLocationUnknownGet(mlirLocationGetContext(where)))) {
     text_puts(out, " at ");
-    mlirLocationPrint(where, append_to_text, out);
+    mlirLocationPrint(where, ir_append, out);
   }
   for (intptr_t i = 0; i < mlirDiagnosticGetNumNotes(diagnostic); i++)
     append_diagnostic(out, mlirDiagnosticGetNote(diagnostic, i), true);
@@ -267,12 +267,12 @@ static const char *take_text(arena *a, text *t) {
 
 const char *ir_operation_text(arena *a, MlirOperation op) {
   text out = {0};
-  mlirOperationPrint(op, append_to_text, &out);
+  mlirOperationPrint(op, ir_append, &out);
   return take_text(a, &out);
 }
 
 const char *ir_type_text(arena *a, MlirType t) {
   text out = {0};
-  mlirTypePrint(t, append_to_text, &out);
+  mlirTypePrint(t, ir_append, &out);
   return take_text(a, &out);
 }

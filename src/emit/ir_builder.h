@@ -146,6 +146,8 @@ MlirValue ir_check_constraints(ir_builder *b, const indexing_map *map, const Mli
 // Straight arithmetic (arith on index) for an expression.
 MlirValue ir_affine(ir_builder *b, const affine_expr *e, const MlirValue *dims, const MlirValue *symbols);
 
+// What MLIR prints with: appends the part to a text (base/str.h).
+void ir_append(MlirStringRef part, void *to);
 // Text of anything, into the builder's or the given arena.
 const char *ir_operation_text(arena *a, MlirOperation op);
 const char *ir_type_text(arena *a, MlirType t);

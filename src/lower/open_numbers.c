@@ -16,11 +16,9 @@ static int64_t lane_of(MlirAttribute value, MlirType element, int64_t lane) {
                                      : mlirDenseElementsAttrGetInt64Value(value, lane);
 }
 
-static void append(MlirStringRef piece, void *out) { text_append(out, (str){piece.data, piece.length}); }
-
 static str attribute_text(arena *a, MlirAttribute attribute) {
   text t = {0};
-  mlirAttributePrint(attribute, append, &t);
+  mlirAttributePrint(attribute, ir_append, &t);
   const str copy = str_copy(a, text_view(&t));
   text_free(&t);
   return copy;

@@ -24,11 +24,7 @@ static heddle_status settle(pass_context *context, void *unit) {
   return ir_diagnostics(lower_context_of(context)->context, HEDDLE_INTERNAL, "reported");
 }
 
-static void append_to_text(MlirStringRef part, void *argument) { text_append(argument, (str){part.data, part.length}); }
-
-static void print(const void *unit, text *out) {
-  mlirOperationPrint((MlirOperation){(void *)unit}, append_to_text, out);
-}
+static void print(const void *unit, text *out) { mlirOperationPrint((MlirOperation){(void *)unit}, ir_append, out); }
 
 const pass_unit_kind lower_operations = {.noun = "pass",
                                          .title = {"// -----// IR Dump After ", " //----- //\n"},

@@ -60,8 +60,6 @@ struct lower_session {
 
 // --- pass managers
 
-static void append_to_text(MlirStringRef part, void *argument) { text_append(argument, (str){part.data, part.length}); }
-
 // Null, with a diagnostic, if there is no such pass.
 static MlirPassManager make_manager(MlirContext context, const char *anchor, const char *pipeline) {
   static pthread_once_t register_once = PTHREAD_ONCE_INIT;
@@ -71,7 +69,7 @@ static MlirPassManager make_manager(MlirContext context, const char *anchor, con
   text error = {0};
   MlirOpPassManager top = mlirPassManagerGetAsOpPassManager(manager);
   MlirStringRef passes = mlirStringRefCreateFromCString(pipeline);
-  if (mlirLogicalResultIsFailure(mlirOpPassManagerAddPipeline(top, passes, append_to_text, &error))) {
+  if (mlirLogicalResultIsFailure(mlirOpPassManagerAddPipeline(top, passes, ir_append, &error))) {
     mlirEmitError(mlirLocationUnknownGet(context), text_cstr(&error));
     mlirPassManagerDestroy(manager);
     manager = (MlirPassManager){NULL};

@@ -2,14 +2,14 @@
 // `void NAME(void *const *buffers, int64_t begin, int64_t end)`. A real target translates it here.
 #include "target/null.h"
 
-static void append(MlirStringRef part, void *out) { text_append(out, (str){part.data, part.length}); }
+#include "emit/ir_builder.h"
 
 heddle_status null_emit(arena *a, MlirOperation module, const target_description *target, const code_options *options,
                         kernel_image *out) {
   (void)target;
   (void)options;
   text printed = {0};
-  mlirOperationPrint(module, append, &printed);
+  mlirOperationPrint(module, ir_append, &printed);
   const str copy = str_copy(a, text_view(&printed));
   *out = (kernel_image){.format = IMAGE_MLIR, .data = copy.data, .size = copy.size};
   text_free(&printed);

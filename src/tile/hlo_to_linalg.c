@@ -34,8 +34,6 @@ static bool is_store(MlirOperation op) { return ir_is(op, STORE); }
 
 // --- the region as a function
 
-static void append(MlirStringRef part, void *out) { text_append(out, (str){part.data, part.length}); }
-
 static void erase_unused_indices(arena *a, MlirBlock block) {
   ir_operations all = {0};
   for (MlirOperation op = mlirBlockGetFirstOperation(block); !ir_is_null(op); op = mlirOperationGetNextInBlock(op))
@@ -78,7 +76,7 @@ static heddle_status read_region(lower_context *c, MlirOperation function, modul
   mlirOpPrintingFlagsEnableDebugInfo(flags, true, false);
   mlirOpPrintingFlagsUseLocalScope(flags);
   text t = {0};
-  mlirOperationPrintWithFlags(copy, flags, append, &t);
+  mlirOperationPrintWithFlags(copy, flags, ir_append, &t);
   mlirOpPrintingFlagsDestroy(flags);
   mlirOperationDestroy(copy);
   heddle_status s = import_module(c->scratch, "dispatch", text_view(&t), NULL, out);

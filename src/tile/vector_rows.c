@@ -54,8 +54,6 @@ static MlirValue of_rows(ir_builder *b, const rows *r, MlirType t, const MlirVal
 
 // --- reductions
 
-static void append_to_text(MlirStringRef part, void *argument) { text_append(argument, (str){part.data, part.length}); }
-
 // The operation that combines two rows; null for a kind that is not known.
 static const char *combining(MlirAttribute kind, bool is_float) {
   static const struct {
@@ -71,7 +69,7 @@ static const char *combining(MlirAttribute kind, bool is_float) {
   };
   const char *found = NULL;
   text t = {0};
-  mlirAttributePrint(kind, append_to_text, &t);
+  mlirAttributePrint(kind, ir_append, &t);
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
     if (str_is(text_view(&t), kinds[k].kind)) found = is_float ? kinds[k].of_floats : kinds[k].of_integers;
   text_free(&t);

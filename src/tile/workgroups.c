@@ -207,13 +207,11 @@ void workgroups_put_turn(arena *a, MlirOperation loop, const workgroups_grid *g,
   ir_erase(loop);
 }
 
-static void append(MlirStringRef part, void *out) { text_append(out, (str){part.data, part.length}); }
-
 bool workgroups_is_subgroups(MlirOperation op) {
   if (ir_is_null(op) || !ir_is(op, WORKGROUPS_FORALL) || mlirAttributeIsNull(ir_get(op, WORKGROUPS_MAPPING)))
     return false;
   text t = {0};
-  mlirAttributePrint(ir_get(op, WORKGROUPS_MAPPING), append, &t);
+  mlirAttributePrint(ir_get(op, WORKGROUPS_MAPPING), ir_append, &t);
   const bool found = strstr(text_cstr(&t), "#gpu.warp") != NULL;
   text_free(&t);
   return found;

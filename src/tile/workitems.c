@@ -56,13 +56,11 @@ static heddle_status read_sizes(lower_context *c, MlirOperation function, workit
   return status_ok();
 }
 
-static void append(MlirStringRef part, void *out) { text_append(out, (str){part.data, part.length}); }
-
 // The attribute prints as #gpu<dim x>.
 static int dimension(MlirOperation op) {
   text t = {0};
   if (mlirAttributeIsNull(ir_get(op, "dimension"))) return 0;
-  mlirAttributePrint(ir_get(op, "dimension"), append, &t);
+  mlirAttributePrint(ir_get(op, "dimension"), ir_append, &t);
   const int d = t.size >= 2 ? text_cstr(&t)[t.size - 2] - 'x' : 0;
   text_free(&t);
   return d;

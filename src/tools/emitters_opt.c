@@ -108,8 +108,6 @@ static void warn(const command *c) {
 
 // --- modules
 
-static void append(MlirStringRef part, void *out) { text_append(out, (str){part.data, part.length}); }
-
 static void print_module(const command *c, MlirOperation module, text *out) {
   MlirOpPrintingFlags flags = mlirOpPrintingFlagsCreate();
   if (c->is_generic) mlirOpPrintingFlagsPrintGenericOpForm(flags);
@@ -117,7 +115,7 @@ static void print_module(const command *c, MlirOperation module, text *out) {
   if (c->has_locations) mlirOpPrintingFlagsEnableDebugInfo(flags, true, true);
   if (c->elide_above >= 0) mlirOpPrintingFlagsElideLargeElementsAttrs(flags, c->elide_above);
   text printed = {0};
-  mlirOperationPrintWithFlags(module, flags, append, &printed);
+  mlirOperationPrintWithFlags(module, flags, ir_append, &printed);
   mlirOpPrintingFlagsDestroy(flags);
   const bool wants_xla = c->dialect[0] ? strcmp(c->dialect, "xla") == 0 : c->is_xla;
   if (wants_xla) mlir_spelling_write(text_view(&printed), out);

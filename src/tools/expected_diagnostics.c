@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
+#include "emit/ir_builder.h"
 
 typedef struct expectation {
   MlirDiagnosticSeverity severity;
@@ -121,12 +122,10 @@ static heddle_status read_comments(expected_diagnostics *e, str source) {
 
 // --- diagnostics
 
-static void append(MlirStringRef part, void *out) { text_append(out, (str){part.data, part.length}); }
-
 // loc("file":line:column); the innermost one of several. 0 if there is none.
 static long line_of(MlirLocation location) {
   text t = {0};
-  mlirLocationPrint(location, append, &t);
+  mlirLocationPrint(location, ir_append, &t);
   long line = 0;
   for (const char *at = text_cstr(&t); line == 0 && (at = strstr(at, "\":")); at += 2) line = strtol(at + 2, NULL, 10);
   text_free(&t);
@@ -169,7 +168,7 @@ static void receive(expected_diagnostics *e, MlirDiagnostic d) {
   const MlirDiagnosticSeverity severity = mlirDiagnosticGetSeverity(d);
   const long line = line_of(mlirDiagnosticGetLocation(d));
   text message = {0};
-  mlirDiagnosticPrint(d, append, &message);
+  mlirDiagnosticPrint(d, ir_append, &message);
   bool is_expected = false;
   for (int i = 0; i < e->wanted.size && !is_expected; i++) {
     expectation *x = &e->wanted.data[i];
