@@ -127,7 +127,7 @@ static MlirValue partner_of(spirv_code *c, bool is_xor, MlirValue self, MlirValu
 
 static MlirValue exchange_in_memory(spirv_code *c, bool is_xor, MlirValue value, MlirValue offset) {
   const MlirType i32 = spirv_build_int_type(&c->s, 32);
-  const int64_t threads = c->threads;
+  const int64_t threads = c->launch.threads[0];
   const spirv_array *between = spirv_memory_workgroup(c, "exchanged", i32, threads);
   const MlirValue self = own_number(c, 0);
   const MlirValue partner = partner_of(c, is_xor, self, offset, spirv_build_int(&c->s, i32, threads));
@@ -529,7 +529,7 @@ static void execution_mode(spirv_code *c, const char *entry, const char *mode, i
   ir_build(&b, (ir_op_state){.name = "spirv.ExecutionMode", .attribute_count = 3, .attributes = attributes});
 }
 
-static void entry_point(spirv_code *c, const char *entry, int64_t threads) {
+static void entry_point(spirv_code *c, const char *entry) {
   const MlirContext m = c->s.b.context;
   VEC(MlirAttribute) inputs = {0};
   const MlirBlock body = ir_body(c->s.module, 0);
@@ -543,7 +543,7 @@ static void entry_point(spirv_code *c, const char *entry, int64_t threads) {
       ir_named(m, "interface", mlirArrayAttrGet(m, inputs.size, inputs.data))};
   ir_builder b = ir_builder_at_end(m, body, c->s.b.arena);
   ir_build(&b, (ir_op_state){.name = "spirv.EntryPoint", .attribute_count = 3, .attributes = attributes});
-  execution_mode(c, entry, "LocalSize", 3, (int32_t[]){(int32_t)threads, 1, 1});
+  execution_mode(c, entry, "LocalSize", 3, (int32_t[]){(int32_t)c->launch.threads[0], 1, 1});
   if (c->s.capabilities >> SPIRV_KEEPS_SPECIALS32 & 1)
     execution_mode(c, entry, "SignedZeroInfNanPreserve", 1, (int32_t[]){32});
   if (c->s.capabilities >> SPIRV_KEEPS_SPECIALS64 & 1)
@@ -551,12 +551,13 @@ static void entry_point(spirv_code *c, const char *entry, int64_t threads) {
 }
 
 // Blocks behind the grid's last have nothing to do where rows of blocks were stacked.
-static heddle_status entry_body(spirv_code *c, MlirBlock body, const launch *l) {
-  const bool is_folded = l->blocks[0] > MAX_GRID_X && l->blocks[0] % MAX_GRID_X != 0;
+static heddle_status entry_body(spirv_code *c, MlirBlock body) {
+  const int64_t blocks = c->launch.blocks[0];
+  const bool is_folded = blocks > MAX_GRID_X && blocks % MAX_GRID_X != 0;
   spirv_selection made = {0};
   if (is_folded) {
     const MlirValue number = block_number(c, 0);
-    const MlirValue count = spirv_build_int(&c->s, mlirValueGetType(number), l->blocks[0]);
+    const MlirValue count = spirv_build_int(&c->s, mlirValueGetType(number), blocks);
     made = spirv_build_selection(&c->s, spirv_build_compare(&c->s, "spirv.ULessThan", number, count));
   }
   const MlirOperation end = ir_terminator(body);
@@ -572,26 +573,22 @@ static heddle_status entry_body(spirv_code *c, MlirBlock body, const launch *l) 
 }
 
 static heddle_status entry_function(spirv_code *c, MlirOperation function) {
-  launch l;
-  TRY(launch_of(function, &l));
   const char *name = name_of(c, function);
   const MlirOperation made = spirv_build_function(&c->s, name, 0, NULL);
-  const char *abi =
-      arena_printf(c->s.b.arena, "#spirv.entry_point_abi<workgroup_size = [%lld, 1, 1]>", (long long)l.threads[0]);
+  const char *abi = arena_printf(c->s.b.arena, "#spirv.entry_point_abi<workgroup_size = [%lld, 1, 1]>",
+                                 (long long)c->launch.threads[0]);
   ir_set(made, "spirv.entry_point_abi", ir_attribute(c->s.b.context, abi));
   TRY(read_addresses(c, ir_body(function, 0)));
-  TRY(entry_body(c, ir_body(function, 0), &l));
-  entry_point(c, name, l.threads[0]);
+  TRY(entry_body(c, ir_body(function, 0)));
+  entry_point(c, name);
   return status_ok();
 }
 
 static bool is_private(MlirOperation function) { return !mlirAttributeIsNull(ir_get(function, "sym_visibility")); }
 
 static heddle_status translate_function(spirv_code *c, MlirOperation function) {
-  launch l;
-  TRY(launch_of(function, &l));
+  TRY(launch_of(function, &c->launch));
   c->function = function;
-  c->threads = l.threads[0];
   c->values = (ptr_map){0};
   c->arrays = (str_map){0};
   return is_private(function) ? private_function(c, function) : entry_function(c, function);

@@ -5,6 +5,7 @@
 #ifndef HEDDLE_LOWER_SPIRV_VALUES_H_
 #define HEDDLE_LOWER_SPIRV_VALUES_H_
 
+#include "lower/launch.h"
 #include "lower/spirv_build.h"
 
 // An array that is no buffer: memory of the workgroup or of an invocation, or a constant.
@@ -29,7 +30,7 @@ typedef struct spirv_code {
   lower_context *context;
   MlirOperation source;     // builtin.module, whose functions are translated
   MlirOperation function;   // the one at hand
-  int64_t threads;          // workitems of its workgroups
+  launch launch;            // of it
   ptr_map values;           // spirv_value by value of the source
   str_map arrays;           // spirv_array by name of the source's global, of the function at hand
   int64_t workgroup_bytes;  // of all arrays of the workgroup
