@@ -3,6 +3,7 @@
 
 #include <mlir-c/BuiltinAttributes.h>
 
+#include "base/int64.h"
 #include "emit/ir_builder.h"
 
 // --- reading
@@ -85,7 +86,7 @@ static void spell_out_offset(arena *a, MlirOperation op) {
 static int64_t streamed_alignment(MlirOperation store, MlirType vector) {
   const int64_t alignment = mlirIntegerAttrGetValueInt(ir_get(store, "alignment"));
   const int64_t bytes = mlirShapedTypeGetDimSize(vector, 0) * ir_bit_width(ir_element_type(vector)) / 8;
-  return alignment < bytes ? alignment : bytes;
+  return int64_min(alignment, bytes);
 }
 
 // Where a row begins is a multiple of its elements' size and of nothing else.

@@ -2,12 +2,13 @@
 #include "tile/stage.h"
 
 #include "tile/markers.h"
+#include "tile/workgroups.h"
 
 tile_stage tile_stage_of(arena *a, MlirOperation module) {
   const ir_operations all = ir_collect(a, module, NULL);
   tile_stage stage = {false, false};
   for (int k = 0; k < all.size; k++) {
-    stage.has_buffers |= ir_is(all.data[k], "iree.placeholder");
+    stage.has_buffers |= ir_is(all.data[k], WORKGROUPS_PLACEHOLDER);
     stage.has_tiles |= markers_of(all.data[k]) >= MARKER_WORKGROUP;
   }
   return stage;

@@ -7,6 +7,7 @@
 #include "base/int64.h"
 #include "tile/panels.h"
 #include "tile/passes.h"
+#include "tile/workgroups.h"
 #include "tools/mlir_guard.h"
 #include "tools/mlir_spelling_2020.h"
 
@@ -120,7 +121,8 @@ static bool is_of(MlirOperation user, MlirOperation binding) {
 }
 
 MlirType region_text_misfit(arena *a, MlirOperation module, MlirOperation binding, int64_t bytes) {
-  static const char *const users[] = {"hal.interface.load.tensor", "hal.interface.store.tensor", "iree.placeholder"};
+  static const char *const users[] = {"hal.interface.load.tensor", "hal.interface.store.tensor",
+                                      WORKGROUPS_PLACEHOLDER};
   for (size_t n = 0; n < sizeof users / sizeof *users; n++) {
     const ir_operations all = ir_collect(a, module, users[n]);
     for (int k = 0; k < all.size; k++) {
