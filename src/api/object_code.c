@@ -71,22 +71,12 @@ const char *object_code_workspace(arena *a, const char *name) { return arena_pri
 
 // --- open sizes
 
-typedef struct marking {
-  const program_sizes *sizes;
-  int number, next;
-} marking;
-
-static int64_t mark_number(void *context, int64_t number) {
-  marking *m = context;
-  const bool is_open = m->next < m->sizes->number_count && m->sizes->numbers[m->next].number == m->number;
-  m->number++;
-  return is_open ? INT64_MIN + m->next++ : number;
+static int64_t mark_number(void *context, int open) {
+  (void)context;
+  return INT64_MIN + open;
 }
 
-const program *object_code_mark(arena *a, const program *p) {
-  marking m = {&p->sizes, 0, 0};
-  return program_sizes_map(a, p, mark_number, &m);
-}
+const program *object_code_mark(arena *a, const program *p) { return program_sizes_map_open(a, p, mark_number, NULL); }
 
 const int64_t *object_code_terms(const program *marked, int64_t number) {
   const program_sizes *s = &marked->sizes;

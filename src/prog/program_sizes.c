@@ -306,32 +306,43 @@ heddle_status program_sizes_result(const program *p, const int64_t *const *dims,
   return status_ok();
 }
 
-// --- the program for given sizes
+// --- open numbers
+
+typedef struct open_mapping {
+  const program_sizes *sizes;
+  program_open_fn fn;
+  void *context;
+  int number, next;
+} open_mapping;
+
+static int64_t map_open(void *context, int64_t number) {
+  open_mapping *m = context;
+  const bool is_open = m->next < m->sizes->number_count && m->sizes->numbers[m->next].number == m->number;
+  m->number++;
+  return is_open ? m->fn(m->context, m->next++) : number;
+}
+
+program *program_sizes_map_open(arena *a, const program *p, program_open_fn fn, void *context) {
+  open_mapping m = {&p->sizes, fn, context, 0, 0};
+  return program_sizes_map(a, p, map_open, &m);
+}
+
+static int64_t show_number(void *context, int open) {
+  (void)context;
+  (void)open;
+  return -1;
+}
+
+program *program_sizes_show(arena *a, const program *p) { return program_sizes_map_open(a, p, show_number, NULL); }
 
 typedef struct filling {
   const program_sizes *sizes;
   const int64_t *symbols;
-  int number, next;
 } filling;
 
-static int64_t fill_number(void *context, int64_t number) {
-  filling *f = context;
-  const bool is_open = f->next < f->sizes->number_count && f->sizes->numbers[f->next].number == f->number;
-  f->number++;
-  return is_open ? program_sizes_value(f->sizes, f->sizes->numbers[f->next++].terms, f->symbols) : number;
-}
-
-static int64_t show_number(void *context, int64_t number) {
-  filling *f = context;
-  const bool is_open = f->next < f->sizes->number_count && f->sizes->numbers[f->next].number == f->number;
-  f->number++;
-  f->next += is_open;
-  return is_open ? -1 : number;
-}
-
-program *program_sizes_show(arena *a, const program *p) {
-  filling f = {&p->sizes, NULL, 0, 0};
-  return program_sizes_map(a, p, show_number, &f);
+static int64_t fill_number(void *context, int open) {
+  const filling *f = context;
+  return program_sizes_value(f->sizes, f->sizes->numbers[open].terms, f->symbols);
 }
 
 static int64_t pieces_of(const program_kernel *k) { return k->rest > 0 ? k->pieces : 1; }
@@ -348,8 +359,8 @@ static void divide_tiles(const program *from, program_kernel *kernels) {
 }
 
 program *program_sizes_fill(arena *a, const program *p, const int64_t *symbols) {
-  filling f = {&p->sizes, symbols, 0, 0};
-  program *to = program_sizes_map(a, p, fill_number, &f);
+  filling f = {&p->sizes, symbols};
+  program *to = program_sizes_map_open(a, p, fill_number, &f);
   program_kernel *kernels = arena_array(a, program_kernel, p->kernel_count);
   for (int k = 0; k < p->kernel_count; k++) kernels[k] = to->kernels[k];
   divide_tiles(p, kernels);

@@ -13,6 +13,10 @@ typedef int64_t (*program_number_fn)(void *context, int64_t number);
 // holds no such number (names, constants' bytes, images) is shared with `from`.
 program *program_sizes_map(arena *a, const program *from, program_number_fn fn, void *context);
 
+// The same with `fn` asked for open numbers alone, by their places in sizes.numbers.
+typedef int64_t (*program_open_fn)(void *context, int open);
+program *program_sizes_map_open(arena *a, const program *p, program_open_fn fn, void *context);
+
 // The symbols' values that give the parameters these dims: dims[i] has as many as parameter i has. HEDDLE_INVALID for
 // dims that are not the program's, sizes that contradict each other, and symbols beyond their bounds.
 heddle_status program_sizes_solve(const program *p, const int64_t *const *dims, int64_t *symbols);
