@@ -4,10 +4,10 @@
 #include "fuse/fuse_while.h"
 
 #include "fuse/tile_loops.h"
+#include "hlo/body_copy.h"
 #include "hlo/builder.h"
 #include "hlo/program_order.h"
 #include "kernel/kernel.h"
-#include "opt/body_copy.h"
 #include "opt/rewrite.h"
 #include "opt/while_loop.h"
 #include "opt/while_trip_count.h"

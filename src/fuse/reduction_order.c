@@ -17,12 +17,12 @@
 #include "fuse/reduction_order.h"
 
 #include "fuse/reduction_splitter.h"
+#include "hlo/body_copy.h"
 #include "hlo/builder.h"
 #include "hlo/combiner.h"
 #include "kernel/reducer.h"
 #include "kernel/reducer_trial.h"
 #include "kernel/reduction_space.h"
-#include "opt/body_copy.h"
 
 enum {
   MOST_DUPLICATED = 24,  // instructions that the branch computes for itself

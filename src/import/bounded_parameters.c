@@ -3,6 +3,7 @@
 // are written out here.
 #include "import/bounded_parameters.h"
 
+#include "hlo/body_copy.h"
 #include "hlo/open_size.h"
 #include "hlo/text.h"
 
@@ -331,9 +332,7 @@ static heddle_status walk(resizing *r, const computation *c);
 
 // In the same module, with names of its own.
 static heddle_status copy_computation(const resizing *r, const computation *from, computation **out) {
-  instruction_list order = {0};
   ptr_map copies = {0};
-  TRY(computation_post_order(r->scratch, from, &order));
   computation *to = module_add_computation(from->module, from->name);
   to->where = from->where;
   to->execution_thread = from->execution_thread;
@@ -344,17 +343,7 @@ static heddle_status copy_computation(const resizing *r, const computation *from
     copy->where = p->where;
     ptr_map_put(r->scratch, &copies, p, copy);
   }
-  for (int k = 0; k < order.size; k++) {
-    const instruction *i = order.data[k];
-    if (i->opcode == HLO_PARAMETER) continue;
-    instruction **operands = arena_array(r->scratch, instruction *, i->operand_count);
-    for (int o = 0; o < i->operand_count; o++) operands[o] = ptr_map_get(&copies, i->operands[o]);
-    instruction *copy = computation_add_copy(to, i, operands);
-    for (int p = 0; p < i->control_predecessors.size; p++)
-      vec_push(from->module->arena, &copy->control_predecessors,
-               (instruction *)ptr_map_get(&copies, i->control_predecessors.data[p]));
-    ptr_map_put(r->scratch, &copies, i, copy);
-  }
+  TRY(body_copy(r->scratch, from, to, true, &copies));
   computation_set_root(to, ptr_map_get(&copies, from->root));
   *out = to;
   return status_ok();

@@ -20,10 +20,10 @@
 
 #include "fuse/leaves.h"
 #include "fuse/trip_count.h"
+#include "hlo/body_copy.h"
 #include "hlo/builder.h"
 #include "lhlo/buffer_assignment.h"
 #include "lhlo/forwarding.h"
-#include "opt/body_copy.h"
 #include "opt/effects.h"
 #include "opt/passes.h"
 

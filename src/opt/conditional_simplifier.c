@@ -4,7 +4,7 @@
 // ordered by their places.
 #include "opt/passes.h"
 
-#include "opt/body_copy.h"
+#include "hlo/body_copy.h"
 #include "opt/effects.h"
 #include "opt/rewrite.h"
 

@@ -1,7 +1,7 @@
 // Asks the questions that passes have about a loop before they change it.
 #include "opt/while_loop.h"
 
-#include "opt/body_copy.h"
+#include "hlo/body_copy.h"
 
 bool while_loop_is_open(const instruction *op) {
   const computation *condition = op->called[0], *body = op->called[1];

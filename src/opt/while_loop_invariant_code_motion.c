@@ -4,7 +4,7 @@
 // little, like a broadcast, stays inside: fusion makes it where it is used. Moves alone (slices, reshapes) stay too.
 #include "opt/passes.h"
 
-#include "opt/body_copy.h"
+#include "hlo/body_copy.h"
 #include "opt/effects.h"
 #include "opt/rewrite.h"
 #include "opt/while_loop.h"

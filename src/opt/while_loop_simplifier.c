@@ -5,7 +5,7 @@
 // effects stays where it is, since they are ordered by their places.
 #include "opt/passes.h"
 
-#include "opt/body_copy.h"
+#include "hlo/body_copy.h"
 #include "opt/effects.h"
 #include "opt/rewrite.h"
 #include "opt/while_loop.h"

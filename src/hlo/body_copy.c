@@ -1,5 +1,5 @@
 // Copies computations. The computations that a copied computation calls are shared, not copied.
-#include "opt/body_copy.h"
+#include "hlo/body_copy.h"
 
 void body_copy_one(arena *scratch, const instruction *i, computation *into, bool is_new, ptr_map *copies) {
   arena *a = into->module->arena;

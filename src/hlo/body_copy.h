@@ -1,6 +1,6 @@
 // Copies a computation's instructions with other instructions in the place of its parameters.
-#ifndef HEDDLE_OPT_BODY_COPY_H_
-#define HEDDLE_OPT_BODY_COPY_H_
+#ifndef HEDDLE_HLO_BODY_COPY_H_
+#define HEDDLE_HLO_BODY_COPY_H_
 
 #include "hlo/module.h"
 
