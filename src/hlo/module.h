@@ -120,5 +120,8 @@ const shape *instruction_operand_shape(const instruction *i, int index);
 
 // Callees before callers, each once. HEDDLE_INVALID for recursion.
 heddle_status module_call_order(arena *a, const module *m, computation ***out, int *count);
+// Removes computations other than the entry that nothing calls any more, which leaves more of them; null: among all,
+// else among those that are keys of the map. HEDDLE_INVALID for recursion.
+heddle_status module_remove_uncalled(arena *scratch, module *m, const ptr_map *among);
 
 #endif

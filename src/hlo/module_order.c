@@ -131,3 +131,23 @@ heddle_status module_call_order(arena *a, const module *m, computation ***out, i
   *count = order.size;
   return status;
 }
+
+// A walk from the end sees every caller before it decides on a callee.
+heddle_status module_remove_uncalled(arena *scratch, module *m, const ptr_map *among) {
+  computation **order;
+  int count;
+  ptr_map called = {0};
+  TRY(module_call_order(scratch, m, &order, &count));
+  for (int k = count; k-- > 0;) {
+    computation *c = order[k];
+    if (c != m->entry && !ptr_map_has(&called, c) && (!among || ptr_map_has(among, c))) {
+      module_remove_computation(m, c);
+      continue;
+    }
+    for (int n = 0; n < c->instructions.size; n++) {
+      const instruction *i = c->instructions.data[n];
+      for (int j = 0; j < i->called_count; j++) ptr_map_put(scratch, &called, i->called[j], c);
+    }
+  }
+  return status_ok();
+}

@@ -418,34 +418,6 @@ static heddle_status resize_call(resizing *r, instruction *i) {
   return status_ok();
 }
 
-typedef VEC(computation *) computation_work;
-
-static void find_called(const resizing *r, const computation *c, ptr_map *called, computation_work *work) {
-  for (int n = 0; n < c->instructions.size; n++) {
-    const instruction *i = c->instructions.data[n];
-    for (int k = 0; k < i->called_count; k++) {
-      if (ptr_map_has(called, i->called[k])) continue;
-      ptr_map_put(r->scratch, called, i->called[k], i->called[k]);
-      vec_push(r->scratch, work, i->called[k]);
-    }
-  }
-}
-
-// What is left of computations that only copies of are called now, by others than such.
-static void drop_replaced(const resizing *r, module *m) {
-  ptr_map called = {0};
-  computation_work work = {0}, left = {0};
-  for (int k = 0; k < m->computations.size; k++) {
-    computation *c = m->computations.data[k];
-    if (ptr_map_has(&r->replaced, c)) vec_push(r->scratch, &left, c);
-    else find_called(r, c, &called, &work);
-  }
-  for (int k = 0; k < work.size; k++)
-    if (ptr_map_has(&r->replaced, work.data[k])) find_called(r, work.data[k], &called, &work);
-  for (int k = 0; k < left.size; k++)
-    if (!ptr_map_has(&called, left.data[k])) module_remove_computation(m, left.data[k]);
-}
-
 static heddle_status resize_operation(resizing *r, arena *a, instruction *i) {
   hlo_attributes *x = i->attributes;
   switch (i->opcode) {
@@ -586,7 +558,7 @@ heddle_status bounded_parameters_resize(arena *a, module *m, const import_option
   }
   if (r.declared.size == 0) return status_ok();
   TRY(resize_all(&r, m->entry));
-  drop_replaced(&r, m);
+  TRY(module_remove_uncalled(a, m, &r.replaced));
   for (int k = 0; k < m->computations.size; k++) TRY(computation_sort(a, m->computations.data[k]));
   declare_entry(m);
   return module_verify(m);

@@ -36,34 +36,15 @@ static heddle_status clean(pass_context *context, const ptr_map *with_side_effec
   return status_ok();
 }
 
-// Callers come after callees, so a walk from the end sees every caller before it decides on a callee.
-static heddle_status remove_uncalled(pass_context *context, module *m) {
-  arena *scratch = context->scratch;
-  computation **order;
-  int count;
-  TRY(module_call_order(scratch, m, &order, &count));
-  ptr_map called = {0};
-  for (int i = count; i-- > 0;) {
-    computation *c = order[i];
-    if (c != m->entry && !ptr_map_has(&called, c)) {
-      module_remove_computation(m, c);
-      context->changed = true;
-      continue;
-    }
-    for (int k = 0; k < c->instructions.size; k++) {
-      const instruction *x = c->instructions.data[k];
-      for (int j = 0; j < x->called_count; j++) ptr_map_put(scratch, &called, x->called[j], c);
-    }
-  }
-  return status_ok();
-}
-
 static heddle_status run(pass_context *context, void *unit) {
   module *m = unit;
   ptr_map with_side_effects = {0};
   TRY(effects_find(context->scratch, m, true, &with_side_effects));
   for (int i = 0; i < m->computations.size; i++) TRY(clean(context, &with_side_effects, m->computations.data[i]));
-  return remove_uncalled(context, m);
+  const int count = m->computations.size;
+  TRY(module_remove_uncalled(context->scratch, m, NULL));
+  context->changed |= m->computations.size < count;
+  return status_ok();
 }
 
 const pass opt_dead_code = {
