@@ -1,7 +1,6 @@
 // The program is read with these sizes, and is one like any other then.
 #include "api/open_given.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "api/open_compile.h"
@@ -19,8 +18,7 @@ static const shape *const *shapes_of(arena *a, const program *p) {
 
 static const char *sizes_text(arena *a, const program_sizes *s, const int64_t *symbols) {
   text t = {0};
-  for (int k = 0; k < program_sizes_given_count(s); k++)
-    text_printf(&t, "%s%s = %" PRId64, k ? ", " : "", s->symbols[k].name, symbols[k]);
+  program_sizes_print_given(&t, s, symbols);
   const char *copy = arena_strdup(a, text_cstr(&t), t.size);
   text_free(&t);
   return copy;

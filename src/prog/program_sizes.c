@@ -394,6 +394,11 @@ void program_sizes_print(text *out, const program_sizes *s, const int64_t *terms
   if (out->size == start) text_puts(out, "0");
 }
 
+void program_sizes_print_given(text *out, const program_sizes *s, const int64_t *symbols) {
+  for (int k = 0; k < program_sizes_given_count(s); k++)
+    text_printf(out, "%s%s = %" PRId64, k ? ", " : "", s->symbols[k].name, symbols[k]);
+}
+
 heddle_status program_sizes_read(const program_sizes *s, const char *given, int64_t *symbols) {
   const char *at = given;
   const int count = program_sizes_given_count(s);

@@ -50,6 +50,9 @@ program *program_sizes_fill(arena *a, const program *p, const int64_t *symbols);
 // others.
 heddle_status program_sizes_read(const program_sizes *s, const char *given, int64_t *symbols);
 
+// "b = 7, s = 16", the symbols that sizes say.
+void program_sizes_print_given(text *out, const program_sizes *s, const int64_t *symbols);
+
 // "4*b", "b*s + 1"
 void program_sizes_print(text *out, const program_sizes *s, const int64_t *terms);
 

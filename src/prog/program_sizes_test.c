@@ -88,6 +88,10 @@ static void test_texts(void **state) {
   const heddle_status s = program_sizes_read(&whole.sizes, "7,16", found);
   assert_int_equal(heddle_status_code(s), HEDDLE_OK);
   assert_true(found[0] == 7 && found[1] == 16);
+  text given = {0};
+  program_sizes_print_given(&given, &whole.sizes, found);
+  assert_string_equal(text_cstr(&given), "b = 7, s = 16");
+  text_free(&given);
   static const char *const wrong[] = {"", "7", "7,", "7,16,2", "-7,16", "7;16", "x,1"};
   for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++)
     expect_error(program_sizes_read(&whole.sizes, wrong[k], found), "wanted 2 numbers");

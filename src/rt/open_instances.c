@@ -1,7 +1,6 @@
 // A few are kept, those used last; making one costs what preparing its thunks costs.
 #include "rt/open_instances.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -111,19 +110,9 @@ static const program *find_special(arena *a, const open_instances_source *from, 
   return NULL;
 }
 
-// What runs at these sizes is there, or nothing is.
-static heddle_status fill_given(const making *m) {
-  open_instance *x = m->instance;
-  const kernel_fn *entries;
-  const program *shown = program_sizes_show(x->arena, m->source->program);
-  x->callable.program = find_special(x->arena, m->source, m->dims, shown, &entries);
-  x->callable.buffers = m->source->buffers;
-  if (x->callable.program)
-    return executable_create(x->callable.program, entries, &m->source->options, &x->callable.executable);
+static heddle_status refuse_sizes(const program_sizes *s, const int64_t *symbols) {
   text sizes = {0};
-  const program_sizes *s = &m->source->program->sizes;
-  for (int k = 0; k < program_sizes_given_count(s); k++)
-    text_printf(&sizes, "%s%s = %" PRId64, k ? ", " : "", s->symbols[k].name, x->symbols[k]);
+  program_sizes_print_given(&sizes, s, symbols);
   heddle_status status =
       status_error(HEDDLE_INVALID, "the program has code for the sizes alone that it was saved for, which %s is not",
                    text_cstr(&sizes));
@@ -147,10 +136,12 @@ static heddle_status fill(void *argument) {
   x->arena = arena_create();
   x->dims = copy_dims(x->arena, from->program, m->dims);
   if (from->make) return from->make(from->user, x->symbols, x);
-  if (from->program->sizes.is_for_given) return fill_given(m);
-  const program *general = program_sizes_fill(x->arena, from->program, x->symbols);
+  const bool has_specials_alone = from->program->sizes.is_for_given;
+  const program *general = has_specials_alone ? program_sizes_show(x->arena, from->program)
+                                              : program_sizes_fill(x->arena, from->program, x->symbols);
   const kernel_fn *entries = from->entries;
   const program *special = find_special(x->arena, from, m->dims, general, &entries);
+  if (!special && has_specials_alone) return refuse_sizes(&from->program->sizes, x->symbols);
   x->callable.program = special ? special : general;
   x->callable.buffers = from->buffers;
   return executable_create(x->callable.program, entries, &from->options, &x->callable.executable);
@@ -181,18 +172,6 @@ static heddle_status make(const open_instances_source *source, const int64_t *co
 
 // --- keeping
 
-// One that is there, or null. The lock is held.
-static open_instance *find(open_instances *all, const int64_t *symbols) {
-  for (int k = 0; k < KEPT; k++) {
-    open_instance *x = all->kept[k];
-    if (!x || memcmp(x->symbols, symbols, sizeof x->symbols) != 0) continue;
-    x->users++;
-    x->last_used = ++all->uses;
-    return x;
-  }
-  return NULL;
-}
-
 static bool has_dims(const open_instance *x, const program *p, const int64_t *const *dims) {
   const int64_t *own = x->dims;
   for (int i = 0; i < p->parameter_count; i++)
@@ -201,8 +180,9 @@ static bool has_dims(const open_instance *x, const program *p, const int64_t *co
   return true;
 }
 
-// The same by the dims of a run, for which nothing needs to be worked out.
-static open_instance *find_used(open_instances *all, const int64_t *const *dims) {
+// One that is there, for one more user, or null: by the dims of a run, so that nothing needs to be worked out. The lock
+// is held.
+static open_instance *find(open_instances *all, const int64_t *const *dims) {
   for (int k = 0; k < KEPT; k++) {
     open_instance *x = all->kept[k];
     if (!x || !has_dims(x, all->source.program, dims)) continue;
@@ -273,13 +253,13 @@ static void drop_making(making_size *m) {
 }
 
 // The instance that is there, null where the caller makes it: *own is to be left then. Waits for who makes it now.
-static heddle_status find_or_begin(open_instances *all, const int64_t *symbols, making_size **own,
-                                   open_instance **out) {
+static heddle_status find_or_begin(open_instances *all, const int64_t *const *dims, const int64_t *symbols,
+                                   making_size **own, open_instance **out) {
   making_size *mine = new_making();
   if (!mine) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a program's sizes");
   for (;;) {
     lock_take(&of_all);
-    *out = find(all, symbols);
+    *out = find(all, dims);
     making_size *other = *out ? NULL : find_making(all, symbols);
     *own = *out || other ? NULL : mine;
     if (*own) add_making(all, mine, symbols);
@@ -314,14 +294,14 @@ static heddle_status make_and_keep(open_instances *all, const int64_t *const *di
 // Null where *why says why.
 static open_instance *take(open_instances *all, const int64_t *const *dims, heddle_status *why) {
   lock_take(&of_all);
-  open_instance *x = find_used(all, dims);
+  open_instance *x = find(all, dims);
   lock_give(&of_all);
   if (x) return x;
   int64_t symbols[PROGRAM_MOST_SYMBOLS] = {0};
   *why = program_sizes_solve(all->source.program, dims, symbols);
   if (!status_is_ok(*why)) return NULL;
   making_size *own = NULL;
-  *why = find_or_begin(all, symbols, &own, &x);
+  *why = find_or_begin(all, dims, symbols, &own, &x);
   if (own) *why = make_and_keep(all, dims, symbols, own, &x);
   return x;
 }
