@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "api/object_call.h"
+#include "base/int64.h"
 #include "base/vec.h"
 #include "prog/program_sizes.h"
 
@@ -138,18 +139,19 @@ static int check_sizes(printer *p) {
 static int64_t table_bytes(const program *p, int count) {
   int64_t bytes = 0;
   for (int k = 0; k < count; k++)
-    if (p->allocations[k].kind == PROGRAM_NUMBERS) bytes += (p->allocations[k].bytes + 63) / 64 * 64;
+    if (p->allocations[k].kind == PROGRAM_NUMBERS) bytes += int64_round_up(p->allocations[k].bytes, 64);
   return bytes;
 }
 
 static void fill_tables(printer *p) {
   for (int k = 0; k < p->program->allocation_count; k++) {
     const program_allocation *a = &p->program->allocations[k];
-    const int64_t *numbers = a->data;
-    for (int64_t n = 0; a->kind == PROGRAM_NUMBERS && n < a->bytes / (int64_t)sizeof *numbers; n++) {
+    if (a->kind != PROGRAM_NUMBERS) continue;
+    const int64_t *numbers = a->data, begin = table_bytes(p->program, k);
+    for (int64_t n = 0; n < a->bytes / (int64_t)sizeof *numbers; n++) {
       const int filled = number(p, numbers[n]);
       const int place = value(p, "llvm.getelementptr %%workspace[%" PRId64 "] : (!llvm.ptr) -> !llvm.ptr, i8",
-                              table_bytes(p->program, k) + n * (int64_t)sizeof *numbers);
+                              begin + n * (int64_t)sizeof *numbers);
       text_printf(p->out, "    llvm.store %%%d, %%%d : i64, !llvm.ptr\n", filled, place);
     }
   }
@@ -458,21 +460,16 @@ static void print_arguments(printer *p) {
   print_size_arguments(p);
 }
 
-static int64_t result_bytes(const program *p, int result) {
-  for (int k = 0; k < p->allocation_count; k++)
-    if (p->allocations[k].kind == PROGRAM_RESULT && p->allocations[k].number == result) return p->allocations[k].bytes;
-  return 0;
-}
-
 // A result that takes over a parameter's memory begins as what that holds.
 static void print_donated(printer *p) {
-  for (int k = 0; k < p->program->result_count; k++) {
-    const program_value *v = &p->program->results[k];
-    if (v->donated_parameter < 0) continue;
-    const int bytes = number(p, result_bytes(p->program, k));
+  for (int k = 0; k < p->program->allocation_count; k++) {
+    const program_allocation *a = &p->program->allocations[k];
+    const int donated = a->kind == PROGRAM_RESULT ? p->program->results[a->number].donated_parameter : -1;
+    if (donated < 0) continue;
+    const int bytes = number(p, a->bytes);
     text_printf(p->out,
                 "    %%%d = llvm.call @memmove(%%out%d, %%in%d, %%%d) : (!llvm.ptr, !llvm.ptr, i64) -> !llvm.ptr\n",
-                p->values++, k, v->donated_parameter, bytes);
+                p->values++, a->number, donated, bytes);
   }
 }
 
