@@ -2,6 +2,8 @@
 // changes the strides that the step above it left.
 #include "hlo/array_view.h"
 
+#include "base/int64.h"
+
 enum { MAX_STEPS = 16 };  // so that many views of one long chain take no longer than the chain
 
 static bool has_default_layout(const instruction *i) {
@@ -62,8 +64,7 @@ static bool dynamic_slice_view(const instruction *slice, array_view *v) {
     v->sizes[d] = slice->shape->dims[d];
     if (most == 0) continue;
     if (is_number(place)) {
-      const int64_t at = literal_get_int(place->literal, 0);
-      v->offset += (at < 0 ? 0 : at > most ? most : at) * v->strides[d];
+      v->offset += int64_clamp(0, literal_get_int(place->literal, 0), most) * v->strides[d];
       continue;
     }
     if (v->start.value || place->shape->dtype != DTYPE_S32 || place->shape->rank != 0) return false;

@@ -99,7 +99,7 @@ static int64_t bytes_in_front(const start *s, const run_frame *f) {
   uint32_t given;
   memcpy(&given, thunk_slice(f, s->slice), sizeof given);
   const int32_t at = (int32_t)(given * (uint32_t)s->numbers[0] + (uint32_t)s->numbers[1]);
-  return int64_max(0, int64_min(at, s->numbers[2])) * s->numbers[3] * s->element_bytes;
+  return int64_clamp(0, at, s->numbers[2]) * s->numbers[3] * s->element_bytes;
 }
 
 static heddle_status execute(const thunk *t, const run_frame *f) {

@@ -89,12 +89,6 @@ static int64_t panel_tile(int64_t size, int64_t wanted, int64_t most, int64_t wi
   return about * width;
 }
 
-static int64_t small_divisor(int64_t size, int64_t most) {
-  int64_t d = int64_max(1, int64_min(size, most));
-  while (size % d != 0) d--;
-  return d;
-}
-
 // How much of a loop a workgroup's tile and a register's tile take, by its place among the loops that are tiled,
 // counted from the innermost.
 typedef struct share {
@@ -141,7 +135,7 @@ static void tiles_of_product(const target_description *target, MlirOperation op,
       const int64_t whole = is_column && r->shares_columns ? lanes(target, op) : unit;
       workgroup[k] = is_column && r->panel_width > 0 ? panel_tile(r->trips[k], wanted, most, r->panel_width)
                      : wanted > 1 && pass == 0       ? product_tile(r->trips[k], wanted, most, whole)
-                                                     : small_divisor(r->trips[k], int64_min(wanted, most));
+                                                     : int64_largest_divisor(r->trips[k], int64_min(wanted, most));
       most = int64_max(1, most / workgroup[k]);
       registers[k] = int64_min(workgroup[k], unit);
       if (is_row || pass == 1) rows = int64_max(1, rows / workgroup[k]);
