@@ -227,9 +227,8 @@ static void test_reads_tables(void **state) {
     assert_true(str_equal(bytes, (str){"code", size - table_bytes}));
   }
   for (int64_t count = -1; count < INT64_MAX / 4; count = count * 3 + 6) {
-    if (count == 2) continue;
     str bytes = {(const char *)&count, sizeof count};
-    assert_false(count != 0 && open_kernel_table_read(a, &bytes, &found));
+    assert_false(open_kernel_table_read(a, &bytes, &found));
   }
   text_free(&t);
   arena_destroy(a);
