@@ -8,6 +8,7 @@
 #include "base/int64.h"
 #include "base/log.h"
 #include "hlo/text.h"
+#include "kernel/hero_transpose.h"
 #include "prog/program_print.h"
 #include "prog/program_sizes.h"
 
@@ -102,10 +103,9 @@ static void note_large(const open_program *o, const lhlo_program *p, import_open
   for (int k = 0; k < p->kernel_count && o->symbols.is_large; k++) {
     const kernel_plan *kernel = p->kernels[k];
     if (!kernel->takes_sizes || kernel->hero != HERO_TRANSPOSE) continue;
-    int64_t bytes = 0;
-    for (int n = 0; n < kernel->output_count; n++) bytes += kernel_buffer_bytes(kernel->outputs[n].shape);
     vec_push(o->arena, &out->conditions,
-             ((import_condition){IMPORT_AT_LEAST, bytes, p->target.tiles.transpose_stream_bytes, STR("it is large"),
+             ((import_condition){IMPORT_AT_LEAST, hero_transpose_output_bytes(kernel),
+                                 p->target.tiles.transpose_stream_bytes, STR("it is large"),
                                  kernel->computation->root->where}));
   }
 }

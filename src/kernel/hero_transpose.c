@@ -118,7 +118,7 @@ static bool fills_bytes(const kernel_plan *k, const hero_transpose *h) {
   return true;
 }
 
-static int64_t output_bytes(const kernel_plan *k) {
+int64_t hero_transpose_output_bytes(const kernel_plan *k) {
   int64_t bytes = 0;
   for (int n = 0; n < k->output_count; n++) bytes += kernel_buffer_bytes(k->outputs[n].shape);
   return bytes;
@@ -169,8 +169,8 @@ bool hero_transpose_takes(arena *a, kernel_plan *k, const instruction_list *body
   else if (!choose_open_tiles(k, h, &target->tiles)) return false;
   find_direct(a, k, h);
   choose_blocks(a, h, target);
-  h->streams =
-      k->takes_sizes ? k->computation->module->open_is_large : output_bytes(k) >= target->tiles.transpose_stream_bytes;
+  h->streams = k->takes_sizes ? k->computation->module->open_is_large
+                              : hero_transpose_output_bytes(k) >= target->tiles.transpose_stream_bytes;
   k->hero_instruction = heroes.data[0];
   k->reason = "through tiles, so that reads and writes are both contiguous";
   make_parts(a, k, h);
