@@ -199,14 +199,17 @@ static void mark_waiting(const scheduler *s, int number, bool *waits) {
   }
 }
 
+static bool reads_value(const scheduled_instruction *x, int value) {
+  for (int j = 0; j < x->read.size; j++)
+    if (x->read.data[j] == value) return true;
+  return false;
+}
+
 static void put_behind_readers(scheduler *s, int number, int value) {
   bool *waits = NULL;
   scheduled_instruction *writer = &s->instructions[number];
   for (int k = 0; k < s->count; k++) {
-    const scheduled_instruction *x = &s->instructions[k];
-    bool is_reader = false;
-    for (int j = 0; j < x->read.size && !is_reader; j++) is_reader = x->read.data[j] == value;
-    if (!is_reader || k == number) continue;
+    if (k == number || !reads_value(&s->instructions[k], value)) continue;
     if (!waits) {
       waits = arena_array(s->arena, bool, s->count);
       mark_waiting(s, number, waits);
@@ -261,9 +264,7 @@ static void put_counters_behind_readers(scheduler *s, const leaf_flow *flow, con
     const int value = given->numbers[k], giver = giver_of(s, results->numbers[k]);
     if (giver < 0 || s->instructions[giver].value_count != 1) continue;
     const scheduled_instruction *x = &s->instructions[giver];
-    bool reads = false;
-    for (int j = 0; j < x->read.size && !reads; j++) reads = x->read.data[j] == value;
-    if (reads && x->allocated > 0 && x->allocated <= COUNTER_BYTES) put_behind_readers(s, giver, value);
+    if (reads_value(x, value) && x->allocated > 0 && x->allocated <= COUNTER_BYTES) put_behind_readers(s, giver, value);
   }
 }
 
