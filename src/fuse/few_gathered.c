@@ -2,7 +2,7 @@
 // a value that would have lived in one kernel with its user must not become an array for a gather's sake.
 #include "fuse/few_gathered.h"
 
-#include "hlo/builder.h"
+#include "opt/rewrite.h"
 
 // An array is gathered few elements of where it has at least so many times as many; so many operations are moved for
 // one gather at most.
@@ -59,10 +59,9 @@ static const shape *gathered_shape(const moving *m, const instruction *i) {
   return shape_array(m->builder.arena, i->shape->dtype, s->rank, s->dims);
 }
 
-// Under a name of its own: what it is a copy of may stay, and a gather is copied for each array.
-static instruction *copy_of(const moving *m, const instruction *from, instruction *const *operands, const shape *s) {
-  instruction *made = computation_add(m->builder.computation, from->opcode, (str){0}, s, from->operand_count, operands);
-  made->attributes = attributes_copy(m->builder.arena, from->attributes);
+// Where errors are told of, it stands where `from` does.
+static instruction *copy_of(const moving *m, const instruction *from, const shape *s, instruction *const *operands) {
+  instruction *made = rewrite_with(&m->builder, from, s, operands);
   made->where = from->where;
   return made;
 }
@@ -78,9 +77,9 @@ static instruction *gathered(moving *m, instruction *i) {
   } else if (is_elementwise(i)) {
     instruction **operands = arena_array(m->arena, instruction *, i->operand_count);
     for (int k = 0; k < i->operand_count; k++) operands[k] = gathered(m, i->operands[k]);
-    made = copy_of(m, i, operands, gathered_shape(m, i));
+    made = copy_of(m, i, gathered_shape(m, i), operands);
   } else {
-    made = copy_of(m, m->gather, (instruction *[]){i, m->gather->operands[1]}, gathered_shape(m, i));
+    made = copy_of(m, m->gather, gathered_shape(m, i), (instruction *[]){i, m->gather->operands[1]});
   }
   ptr_map_put(m->arena, &m->made, i, made);
   return made;

@@ -28,9 +28,7 @@ static instruction *lift(const builder *b, arena *scratch, const instruction *ma
   instruction **operands = arena_array(scratch, instruction *, i->operand_count);
   for (int k = 0; k < i->operand_count; k++) operands[k] = ptr_map_get(lifted, i->operands[k]);
   const shape *s = shape_array(b->arena, i->shape->dtype, map->shape->rank, map->shape->dims);
-  instruction *result = builder_add(b, i->opcode, s, i->operand_count, operands);
-  result->attributes = attributes_copy(b->arena, i->attributes);
-  return result;
+  return rewrite_with(b, i, s, operands);
 }
 
 static instruction *inline_map(instruction *map, void *argument) {

@@ -1,9 +1,9 @@
 // From slice to slice: what one is moved through has slices of its operands, which may be moved further.
 #include "supertile/pushed_slices.h"
 
-#include "hlo/builder.h"
 #include "opt/pass.h"
 #include "opt/passes.h"
+#include "opt/rewrite.h"
 
 typedef struct pushing {
   instruction_list slices;  // those to come included
@@ -73,9 +73,7 @@ static instruction *move(pushing *p, const instruction *slice, const instruction
     if (shape_is_scalar(operands[k]->shape)) continue;
     operands[k] = slice_of(p, &b, slice, operands[k], dims);
   }
-  instruction *moved = builder_add(&b, x->opcode, sized(&b, x->shape->dtype, slice), x->operand_count, operands);
-  moved->attributes = attributes_copy(b.arena, x->attributes);
-  return moved;
+  return rewrite_with(&b, x, sized(&b, x->shape->dtype, slice), operands);
 }
 
 static void push_all(computation *c) {

@@ -2,6 +2,7 @@
 // Places are clamped as the whole operation clamps them, before that.
 #include "supertile/tile_slices.h"
 
+#include "opt/rewrite.h"
 #include "supertile/region_slices.h"
 
 // --- places
@@ -156,10 +157,8 @@ static instruction *scatter(const tile_place *p, const instruction *i, const reg
   instruction **all = arena_array(b->arena, instruction *, i->operand_count);
   for (int k = 0; k < i->operand_count; k++) all[k] = operands[k];
   all[count] = shifted(p, i, r, operands[count]);
-  instruction *tile = builder_add(b, HLO_SCATTER, tile_shape_of_values(b->arena, i, r), i->operand_count, all);
-  tile->attributes = attributes_copy(b->arena, i->attributes);
+  instruction *tile = rewrite_with(b, i, tile_shape_of_values(b->arena, i, r), all);
   tile->attributes->indices_are_sorted &= all[count] == operands[count];  // places far outside may wrap
-  instruction_set_called(tile, i->called_count, i->called);
   return tile;
 }
 
