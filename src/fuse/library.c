@@ -232,7 +232,7 @@ static heddle_status describe_gemm(describer *d) {
   d->call->results[0] = shape_array(d->arena, d->op->shape->dtype, 3, dims);
   add_int(d, "transpose_lhs", form.transpose_lhs);
   add_int(d, "transpose_rhs", form.transpose_rhs);
-  if (!form.is_dense || d->views[0].start.value || d->views[1].start.value) {
+  if (!form.is_dense) {
     add_int(d, "group", form.group);
     add_strides(d, "lhs_strides", &form.lhs);
     add_strides(d, "rhs_strides", &form.rhs);

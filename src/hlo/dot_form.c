@@ -120,6 +120,9 @@ static bool is_dense(const dot_strides *s, int64_t batch, int64_t rows, int64_t 
   return s->offset == 0 && (rows <= 1 || s->leading == columns) && (batch <= 1 || s->member == rows * columns);
 }
 
+// Whether what is shown begins at one place in all runs.
+static bool stays(const array_view *view) { return !view || !view->start.value; }
+
 bool dot_form_of(const instruction *dot, const instruction *transpose, const array_view *views, dot_form *out) {
   if (dot->operand_count != 2) return false;
   const dot_dims l = side_of(dot, 0), r = side_of(dot, 1);
@@ -143,10 +146,13 @@ bool dot_form_of(const instruction *dot, const instruction *transpose, const arr
   out->lhs = strides_in(&x.batch, group, leading[0], at_lhs);
   out->rhs = strides_in(&y.batch, group, leading[1], at_rhs);
   out->result = strides_in(&z.batch, group, leading[2], NULL);
-  out->is_dense = shape_element_count(l.shape) == 0 || shape_element_count(r.shape) == 0 ||
-                  (is_dense(&out->lhs, out->batch, lies_lhs ? out->m : out->k, lies_lhs ? out->k : out->m) &&
-                   is_dense(&out->rhs, out->batch, lies_rhs ? out->k : out->n, lies_rhs ? out->n : out->k) &&
-                   is_dense(&out->result, out->batch, out->m, out->n) && (out->group == out->batch || out->batch <= 1));
+  const bool is_empty = shape_element_count(l.shape) == 0 || shape_element_count(r.shape) == 0;
+  out->is_dense =
+      stays(at_lhs) && stays(at_rhs) &&
+      (is_empty ||
+       (is_dense(&out->lhs, out->batch, lies_lhs ? out->m : out->k, lies_lhs ? out->k : out->m) &&
+        is_dense(&out->rhs, out->batch, lies_rhs ? out->k : out->n, lies_rhs ? out->n : out->k) &&
+        is_dense(&out->result, out->batch, out->m, out->n) && (out->group == out->batch || out->batch <= 1)));
   return true;
 }
 

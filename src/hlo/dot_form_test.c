@@ -90,6 +90,27 @@ static void test_views(void **state) {
   arena_destroy(a);
 }
 
+// Rows that follow one another, from a place on that a run says.
+static void test_moving_view(void **state) {
+  (void)state;
+  static const char *const text =
+      "HloModule m\nENTRY e { x = f32[9,24] parameter(0) k = f32[24,8] parameter(1) i = s32[] parameter(2) "
+      "zero = s32[] constant(0) q = f32[7,24] dynamic-slice(x, i, zero), dynamic_slice_sizes={7,24} "
+      "ROOT d = f32[7,8] dot(q, k), lhs_contracting_dims={1}, rhs_contracting_dims={0} }";
+  arena *a = arena_create();
+  module *m;
+  assert_true(status_is_ok(hlo_parse(a, "test", str_from(text), &m)));
+  const instruction *dot = m->entry->root;
+  array_view views[2];
+  dot_form f;
+  for (int k = 0; k < 2; k++) assert_true(array_view_of_moving(dot->operands[k], &views[k]));
+  assert_true(dot_form_of(dot, NULL, views, &f));
+  assert_true(!f.is_dense && f.lhs.offset == 0 && f.lhs.leading == 24);
+  assert_true(dot_form_of(dot, NULL, NULL, &f));
+  assert_true(f.is_dense);
+  arena_destroy(a);
+}
+
 static void test_refused(void **state) {
   (void)state;
   dot_form f;
@@ -113,7 +134,7 @@ static void test_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_dense), cmocka_unit_test(test_side_by_side), cmocka_unit_test(test_ones),
-      cmocka_unit_test(test_views), cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_views), cmocka_unit_test(test_moving_view),  cmocka_unit_test(test_refused),
   };
   return cmocka_run_group_tests_name("hlo/dot_form", tests, NULL, NULL);
 }
