@@ -167,8 +167,9 @@ static heddle_status find_packed(arena *a, packed_constants *packed, const panel
                                  literal **out) {
   known_constant *known = ptr_map_get(&packed->by_data, from->data);
   if (!known) return pack(a, f, from, out);
+  const shape *wanted = shape_of(a, f, from->shape);
   packed_constant *x = known->first;
-  while (x && !(is_same_form(&x->form, f) && shape_equal(x->value->shape, shape_of(a, f, from->shape)))) x = x->next;
+  while (x && !(is_same_form(&x->form, f) && shape_equal(x->value->shape, wanted))) x = x->next;
   if (!x) {
     x = arena_new(packed->arena, packed_constant);
     *x = (packed_constant){*f, NULL, known->first};
