@@ -8,9 +8,9 @@
 
 // Nanoseconds on one core, measured with bench/call_overhead.py, chains of products of 64x64 and 128x128 in f32 and of
 // convolutions of 8 to 32 features, and loops over tiles of a few elements: to begin a kernel, a turn, and a call of a
-// library; of a byte that is read or written in a cache near by and beyond it; of an operation on an element,
-// of a function like tanh, and of what sorts, transforms and solves; and of a
-// multiplication and addition of a product that is computed element by element and of another.
+// library; of a byte that is read or written in a cache near by and beyond it; of an operation on an element, of a
+// function like tanh, and of what sorts, transforms and solves; and of a multiplication and addition of a product that
+// is computed element by element and of another.
 static const double KERNEL_COST = 20, TURN_COST = 10, PRODUCT_CALL_COST = 150, LIBRARY_COST = 500;
 static const double NEAR_BYTE_COST = 0.03, FAR_BYTE_COST = 0.1, ELEMENT_COST = 0.05;
 static const double MATH_COST = 0.3, LIBRARY_ELEMENT_COST = 4;
@@ -26,7 +26,7 @@ static double elements_of(const shape *s) {
   double sum = 0;
   if (shape_is_array(s)) {
     const int64_t last = s->rank > 0 ? s->dims[s->rank - 1] : 1;
-    return (double)shape_element_count(s) * (double)(int64_ceil_div(last, LANES) * LANES) / (double)int64_max(last, 1);
+    return (double)shape_element_count(s) * (double)int64_round_up(last, LANES) / (double)int64_max(last, 1);
   }
   for (int k = 0; k < s->tuple_size; k++) sum += elements_of(s->elements[k]);
   return sum;
@@ -62,10 +62,10 @@ static double start_of(const lhlo_op *op) {
 }
 
 static double cost_of_step(const lhlo_op *op) {
+  if (footprint_is_allocation(op)) return 0;
   const double bytes = (double)op->touched_bytes;
   double cost = start_of(op) + bytes * (op->touched_bytes > NEAR_BYTES ? FAR_BYTE_COST : NEAR_BYTE_COST);
   const instruction *i = op->source;
-  if (footprint_is_allocation(op)) return 0;
   if (!i || op->kind == LHLO_COPY) return cost;
   const bool is_plain = op->kind == LHLO_FUSION && op->kernel && op->kernel->hero != HERO_TILES;
   const double product_cost = is_plain ? ELEMENT_PRODUCT_COST : PRODUCT_COST;

@@ -50,7 +50,7 @@ static void peaks_of(const lhlo_program *p, int64_t *out) {
 }
 
 static heddle_status plan_copy(supertiling *t, arena *a, const module *m, lhlo_program **out) {
-  for (int k = 0; k < m->computations.size; k++) t->planned += m->computations.data[k]->instructions.size;
+  t->planned += tile_rounds_count(m);
   return t->options->plan(t->options->argument, a, module_clone_around_values(a, m), out);
 }
 

@@ -51,7 +51,8 @@ static bool is_library(const instruction *i) {
 // move along one dim of the array, or of the tile that has region `of` of it.
 static bool takes_copy(const instruction *i, const region *in, const region *of) {
   int moving = 0;
-  if (!is_library(i) || i->opcode != HLO_DOT || dtypes[i->shape->dtype].bits < 8) return is_library(i);
+  if (!is_library(i)) return false;
+  if (i->opcode != HLO_DOT || dtypes[i->shape->dtype].bits < 8) return true;
   for (int d = 0; d < in->rank; d++) moving += in->dims[d].step != (of ? of->dims[d].step : 0);
   return moving > 1;
 }

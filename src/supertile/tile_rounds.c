@@ -104,6 +104,12 @@ typedef struct tile_try {
   tile_group group;
 } tile_try;
 
+// At the step's own bottom; null: it has none.
+static tile_try try_at(const plan_step *step) {
+  const bool has_one = step->bottom && step->bottom->parent;
+  return (tile_try){.bottom = has_one ? tile_choice_bottom(step->bottom) : NULL, .step = step};
+}
+
 static loop_excess *excess_of(tile_rounds *t, str name) {
   loop_excess *known = str_map_get(&t->excess, name);
   if (known) return known;
@@ -351,7 +357,7 @@ static heddle_status tile_step(tile_rounds *t, tile_search *s, const plan_step *
     *changed = true;
     return status_ok();
   }
-  tile_try x = {.bottom = step->bottom && step->bottom->parent ? tile_choice_bottom(step->bottom) : NULL, .step = step};
+  tile_try x = try_at(step);
   if (!is_free(t, s, x.bottom)) return status_ok();
   const bool is_deep = how.reach == REACH_DEEP || (how.reach == REACH_HARD && ptr_map_has(&t->hard, step->bottom));
   const tile_try here = x;
@@ -411,8 +417,7 @@ static heddle_status tile_hard_steps(tile_rounds *t, tile_search *s, tile_manner
   t->hard = (ptr_map){0};
   for (int k = 0; k < steps->steps.size; k++) {
     const plan_step *step = &steps->steps.data[k];
-    tile_try x = {.bottom = step->bottom && step->bottom->parent ? tile_choice_bottom(step->bottom) : NULL,
-                  .step = step};
+    tile_try x = try_at(step);
     if (step_fits(t, step) || is_small(t, step) || !is_free(t, s, x.bottom)) continue;
     if (tile_rounds_give_up(t, s->maps->asked >= s->most_in_all)) break;
     TRY(call_check());
