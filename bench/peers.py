@@ -101,12 +101,17 @@ def measure(name, python, cpus, arguments):
     return {"name": name, "times": times, "best": min(peers, key=times.get), "differs": differs}
 
 
+def ratio_of(row):
+    """The best peer's time by ours."""
+    return row["times"][row["best"]] / row["times"]["heddle"]
+
+
 def line_of(row):
     times, ours = row["times"], row["times"]["heddle"]
     columns = [f"{row['name']:26} {ours * 1e6:11.1f}"]
     for peer in (*PEERS, "before"):
         columns.append(f"{times[peer] / ours:8.2f}" if peer in times else f"{'':8}")
-    return " ".join(columns) + f"  {times[row['best']] / ours:6.2f} {row['best']:6} differs {row['differs']['heddle']}"
+    return " ".join(columns) + f"  {ratio_of(row):6.2f} {row['best']:6} differs {row['differs']['heddle']}"
 
 
 def report(rows):
@@ -123,8 +128,7 @@ def report(rows):
 def written_line(row):
     times, ours = row["times"], row["times"]["heddle"]
     ratios = [f"{times[peer] / ours:.2f}" if peer in times else "" for peer in PEERS]
-    best = f"{times[row['best']] / ours:.2f} {row['best']}"
-    return f"| {row['name']} | {ours * 1e6:.0f} | {best} | {' | '.join(ratios)} |\n"
+    return f"| {row['name']} | {ours * 1e6:.0f} | {ratio_of(row):.2f} {row['best']} | {' | '.join(ratios)} |\n"
 
 
 def write_table(path, rows, arguments):
@@ -160,7 +164,7 @@ def main():
             if re.search(arguments.filter, name):
                 rows.append(measure(name, python, cpus, arguments))
                 print(line_of(rows[-1]), file=sys.stderr, flush=True)
-    rows.sort(key=lambda row: row["times"][row["best"]] / row["times"]["heddle"])
+    rows.sort(key=ratio_of)
     report(rows)
     if arguments.write:
         write_table(arguments.write, rows, arguments)

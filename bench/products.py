@@ -144,23 +144,23 @@ def quantiles_of(values):
 
 
 def types_of(paths):
-    """(the file's name, type, rows) of each type in each file."""
+    """(the file's name, rows) of each type in each file."""
     for path in paths:
         rows = {name: times for name, times in load(path).items() if has_library(times)}
         for kind in tiles.TYPES:
             some = {name: times for name, times in rows.items() if name.startswith(f"{kind} ")}
             if some:
-                yield pathlib.Path(path).stem, kind, some
+                yield pathlib.Path(path).stem, some
 
 
 def print_table(paths):
     print("| | products | least | tenth | quarter | middle | geometric mean | below 0.85 | mean beside packed | "
           "below 0.85 |\n|" + "---|" * 10)
-    for title, _, rows in types_of(paths):
+    for title, rows in types_of(paths):
         given, packed = zip(*(ratios_of(times) for times in rows.values()))
         print(f"| {title} | {len(rows)} | " + " | ".join(f"{x:.2f}" for x in quantiles_of(given)) +
               f" | {sum(x < 0.85 for x in given)} | {quantiles_of(packed)[-1]:.2f} | {sum(x < 0.85 for x in packed)} |")
-    for title, _, rows in types_of(paths):
+    for title, rows in types_of(paths):
         behind = sorted((ratios_of(times)[0], name) for name, times in rows.items() if ratios_of(times)[0] < 1)
         text = f"Behind in {title}, worst first: " + ", ".join(f"{name} {ratio:.2f}" for ratio, name in behind) + "."
         print("\n" + textwrap.fill(text, 120, break_on_hyphens=False))
