@@ -43,7 +43,7 @@ static bool starts_with(MlirOperation op, const char *prefix) {
 static const char *const arithmetic[] = {
     "arith.addf",     "arith.subf",     "arith.mulf",    "arith.divf",    "arith.remf", "arith.negf",
     "arith.maximumf", "arith.minimumf", "arith.maxnumf", "arith.minnumf", "arith.cmpf", "arith.sitofp",
-    "arith.uitofp",   "arith.fptosi",   "arith.fptoui",  "arith.select",
+    "arith.uitofp",   "arith.fptosi",   "arith.fptoui",  "arith.select",  "vector.fma", "vector.reduction",
 };
 
 // What hardware does in bf16 and f16 itself, if it does any arithmetic there.

@@ -139,8 +139,26 @@ static bool reduces_elements(arena *a, MlirOperation op) {
   return all;
 }
 
-static void vectorize(arena *a, const target_description *target, MlirOperation op) {
+// Whether each turn of a reduction rounds what it has added up: a vector's sum is rounded but once.
+static bool rounds_each_turn(MlirOperation op) {
+  int64_t trips[TILING_MAX_LOOPS];
+  bool is_reduction[TILING_MAX_LOOPS], any = false, rounds = false;
+  const int count = tiling_loops(op, trips, is_reduction);
+  for (int k = 0; k < count; k++) any |= is_reduction[k];
+  MlirOperation end = ir_terminator(ir_body(op, 0));
+  for (int o = 0; any && o < mlirOperationGetNumOperands(end); o++) {
+    MlirType type = mlirValueGetType(ir_operand(end, o));
+    MlirOperation last = ir_defining_op(ir_operand(end, o));
+    rounds |= mlirTypeIsAFloat(type) && ir_bit_width(type) < 32 && !ir_is_null(last) &&
+              !ir_is(last, "arith.maximumf") && !ir_is(last, "arith.minimumf");
+  }
+  return rounds;
+}
+
+static void vectorize(arena *a, const lower_options *options, MlirOperation op) {
+  const target_description *target = &options->target;
   if (!tiling_is_structured(op) || !has_lanes(op) || !reduces_elements(a, op)) return;
+  if (options->exact && rounds_each_turn(op)) return;
   if (by_tile_is_held(op)) row_copies_vectorize(a, op, ROW_LANES);
   else if (markers_of(op) != MARKER_VECTORIZE || !is_small(op, target)) return;
   else if (!mlirAttributeIsNull(ir_get(op, TERM_GROUP))) term_groups_vectorize(a, target, op);
@@ -179,7 +197,7 @@ static heddle_status run(pass_context *context, void *unit) {
   tile_load_dialects(c->context);
   TRY(markers_expect(c->scratch, module, MARKERS_OF_VECTORS));
   ir_operations all = ir_collect(c->scratch, module, NULL);
-  for (int k = 0; k < all.size; k++) vectorize(c->scratch, &c->options->target, all.data[k]);
+  for (int k = 0; k < all.size; k++) vectorize(c->scratch, c->options, all.data[k]);
   // What has no vector form is reported, which is no error here.
   heddle_status_free(ir_diagnostics(c->context, HEDDLE_INTERNAL, "cannot vectorize"));
   TRY(schedule_run(c, module, str_from(recognition)));

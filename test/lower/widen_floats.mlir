@@ -167,3 +167,16 @@ func.func @between(%x: f8E5M2, %y: f8E5M2) -> (f8E5M2, bf16) {
 // EXCESS-NEXT:    arith.addf %[[W]], %[[W]] : f32
 // EXACT-NEXT:     %[[B:.*]] = arith.extf %[[N]] : f8E5M2 to bf16
 // CHECK:          return %[[N]], %[[B]]
+
+// -----
+
+// So is what vectors come to.
+func.func @vectors(%x: vector<8xbf16>, %y: vector<8xbf16>, %z: vector<8xbf16>, %s: bf16) -> bf16 {
+  %0 = vector.fma %x, %y, %z : vector<8xbf16>
+  %1 = vector.reduction <add>, %0, %s : vector<8xbf16> into bf16
+  return %1 : bf16
+}
+// CHECK-LABEL:  func.func @vectors
+// CHECK:          vector.fma {{.*}} : vector<8xf32>
+// CHECK:          vector.reduction <add>, {{.*}} : vector<8xf32> into f32
+// CHECK:          arith.truncf {{.*}} : f32 to bf16
