@@ -1,5 +1,8 @@
 // Random programs with branches and loops on a Vulkan driver that is none (rt/vulkan_testing.h), held to what a reading
-// of the same program does step by step.
+// of the same program does step by step, and with calls of the driver or allocations of the host that fail.
+#include <errno.h>
+
+#include "base/guard.h"
 #include "rt/vulkan_testing.h"
 
 enum { PARTS = 5, MOST_DEPTH = 2, MOST_TURNS = 20, MOST_STEPS = 7, PART_BYTES = 4 * COUNT, ALLOCATIONS = 4 };
@@ -160,20 +163,26 @@ static int branch_of(const testing_program *h, char *const *memory, const progra
   return branch < 0 || branch >= t->sequence_count ? t->sequence_count - 1 : branch;
 }
 
+static void follow_kernel(char *to, const char *from) {
+  for (int i = 0; i < COUNT; i++) {
+    int32_t x;
+    memcpy(&x, from + 4 * i, sizeof x);
+    x = (int32_t)((uint32_t)x + 1);
+    memcpy(to + 4 * i, &x, sizeof x);
+  }
+}
+
+// What has no sequences writes one slice.
+static void follow_leaf(const testing_program *h, char *const *memory, const program_thunk *t) {
+  char *to = bytes_of(h, memory, t->writes[0]);
+  const size_t bytes = (size_t)h->slices.data[t->writes[0]].bytes;
+  if (t->kind == THUNK_MEMSET) memset(to, 0, bytes);
+  else if (t->kind == THUNK_COPY) memmove(to, bytes_of(h, memory, t->reads[0]), bytes);
+  else follow_kernel(to, bytes_of(h, memory, t->reads[0]));
+}
+
 static void follow_thunk(const testing_program *h, char *const *memory, const program_thunk *t) {
-  char *to = t->sequence_count ? NULL : bytes_of(h, memory, t->writes[0]);
-  const int64_t bytes = t->sequence_count ? 0 : h->slices.data[t->writes[0]].bytes;
   switch (t->kind) {
-    case THUNK_KERNEL:
-      for (int i = 0; i < COUNT; i++) {
-        int32_t x;
-        memcpy(&x, bytes_of(h, memory, t->reads[0]) + 4 * i, sizeof x);
-        x = (int32_t)((uint32_t)x + 1);
-        memcpy(to + 4 * i, &x, sizeof x);
-      }
-      break;
-    case THUNK_COPY: memmove(to, bytes_of(h, memory, t->reads[0]), (size_t)bytes); break;
-    case THUNK_MEMSET: memset(to, 0, (size_t)bytes); break;
     case THUNK_CONDITIONAL: follow(h, memory, &t->sequences[branch_of(h, memory, t)]); break;
     case THUNK_WHILE:
       for (;;) {
@@ -182,7 +191,8 @@ static void follow_thunk(const testing_program *h, char *const *memory, const pr
         follow(h, memory, &t->sequences[1]);
       }
       break;
-    default: follow(h, memory, &t->sequences[0]);
+    case THUNK_CALL: follow(h, memory, &t->sequences[0]); break;
+    default: follow_leaf(h, memory, t);
   }
 }
 
@@ -195,25 +205,38 @@ static void follow(const testing_program *h, char *const *memory, const program_
 static int32_t given[PARTS * COUNT], found[PARTS * COUNT], expected[PARTS * COUNT];
 static char room[(PARTS + MOST_DEPTH + 1) * PART_BYTES];
 
+// The next program, its arguments and what it has to give.
+static program_sequence make_next(making *m, int n) {
+  fake = (typeof(fake)){.has_predicates = n % 4 > 0,
+                        .is_apart = n % 5 == 0,
+                        .has_no_timelines = n % 3 == 0,
+                        .queue_count = 1 + n % 2,
+                        .subgroup_size = n % 7 ? 0 : 8};
+  m->h = testing_start();
+  const program_sequence entry = make_program(m);
+  m->h.program.streams = n % 4;
+  for (int i = 0; i < PARTS * COUNT; i++) given[i] = choose(m, 4) ? choose(m, 3) : choose(m, 1 << 30);
+  char *const memory[ALLOCATIONS] = {(char *)given, (char *)expected, room, (char *)turn_numbers};
+  follow(&m->h, memory, &entry);
+  return entry;
+}
+
+static heddle_status run(executable *e) {
+  memset(found, -1, sizeof found);
+  return executable_run(e, (void *[]){given}, (void *[]){found});
+}
+
 static void test_any_flow(void **state) {
   (void)state;
   enum { PROGRAMS = 2000 };
   making m = {.seed = 1};
   for (int n = 0; n < PROGRAMS; n++) {
-    fake = (typeof(fake)){
-        .has_predicates = n % 4 > 0, .is_apart = n % 5 == 0, .has_no_timelines = n % 3 == 0, .queue_count = 1 + n % 2};
-    m.h = testing_start();
-    const program_sequence entry = make_program(&m);
-    m.h.program.streams = n % 4;
-    for (int i = 0; i < PARTS * COUNT; i++) given[i] = choose(&m, 4) ? choose(&m, 3) : choose(&m, 1 << 30);
-    char *const memory[ALLOCATIONS] = {(char *)given, (char *)expected, room, (char *)turn_numbers};
-    follow(&m.h, memory, &entry);
+    const program_sequence entry = make_next(&m, n);
     executable *e;
     testing_check(testing_create(&m.h, entry, 1, &e));
-    for (int run = 0; run < 2; run++) {
-      memset(found, -1, sizeof found);
-      testing_check(executable_run(e, (void *[]){given}, (void *[]){found}));
-      if (memcmp(found, expected, sizeof found) != 0) fail_msg("program %d, run %d", n, run);
+    for (int turn = 0; turn < 2; turn++) {
+      testing_check(run(e));
+      if (memcmp(found, expected, sizeof found) != 0) fail_msg("program %d, run %d", n, turn);
     }
     executable_destroy(e);
     assert_int_equal(fake.live, 0);
@@ -221,10 +244,117 @@ static void test_any_flow(void **state) {
   }
 }
 
+// Where any of the driver's calls fails, once or a few times, a run gives what it should or says which it was, and the
+// next one, for which all is well, gives what it should. A device that is lost stays lost.
+static void test_any_failure(void **state) {
+  (void)state;
+  enum { PROGRAMS = 4000, MOST_CALLS = 120, FOR_EVER = 1 << 20 };
+  static const VkResult results[] = {VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST,
+                                     VK_ERROR_UNKNOWN};
+  making m = {.seed = 2};
+  int failures = 0;
+  for (int n = 0; n < PROGRAMS; n++) {
+    const program_sequence entry = make_next(&m, n);
+    executable *e = NULL;
+    fake.result = results[choose(&m, 4)];
+    fake.failing = 1 + choose(&m, MOST_CALLS);
+    fake.failures = fake.result == VK_ERROR_DEVICE_LOST ? FOR_EVER : 1 + choose(&m, 3);
+    heddle_status s = testing_create(&m.h, entry, 1, &e);
+    for (int turn = 0; turn < 2 && status_is_ok(s); turn++) {
+      s = run(e);
+      if (status_is_ok(s) && memcmp(found, expected, sizeof found) != 0) fail_msg("program %d, run %d", n, turn);
+    }
+    const bool has_failed = !status_is_ok(s);
+    failures += has_failed;
+    if (has_failed)
+      testing_check_error(s, fake.result < VK_ERROR_OUT_OF_DEVICE_MEMORY ? HEDDLE_DEVICE_FAILED : HEDDLE_OUT_OF_MEMORY,
+                          "vk");
+    if (has_failed && e && fake.failures == FOR_EVER) testing_check_error(run(e), HEDDLE_DEVICE_FAILED, "vk");
+    fake.failing = 0;
+    if (has_failed && e) testing_check(run(e));
+    if (has_failed && e && memcmp(found, expected, sizeof found) != 0) fail_msg("program %d, behind a failure", n);
+    executable_destroy(e);
+    assert_int_equal(fake.live, 0);
+    testing_end(&m.h);
+  }
+  assert_true(failures > PROGRAMS / 2);
+}
+
+// --- without memory
+
+// Which allocation of this thread fails; 0: none.
+static _Thread_local int allocations_left;
+
+static bool is_refused(void) {
+  if (allocations_left == 0) return false;
+  allocations_left--;
+  return allocations_left == 0;
+}
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+int __real_posix_memalign(void **out, size_t alignment, size_t size);
+char *__real_strdup(const char *text);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+int __wrap_posix_memalign(void **out, size_t alignment, size_t size);
+char *__wrap_strdup(const char *text);
+
+void *__wrap_malloc(size_t size) { return is_refused() ? NULL : __real_malloc(size); }
+void *__wrap_calloc(size_t count, size_t size) { return is_refused() ? NULL : __real_calloc(count, size); }
+void *__wrap_realloc(void *old, size_t size) { return is_refused() ? NULL : __real_realloc(old, size); }
+int __wrap_posix_memalign(void **out, size_t alignment, size_t size) {
+  return is_refused() ? ENOMEM : __real_posix_memalign(out, alignment, size);
+}
+char *__wrap_strdup(const char *text) { return is_refused() ? NULL : __real_strdup(text); }
+
+typedef struct attempt {
+  testing_program *h;
+  program_sequence entry;
+  executable *e;
+} attempt;
+
+static heddle_status create_guarded(void *argument) {
+  attempt *a = argument;
+  return testing_create(a->h, a->entry, 1, &a->e);
+}
+
+static heddle_status run_guarded(void *argument) { return run(((attempt *)argument)->e); }
+
+// Whichever allocation fails, nothing is lost, and the next run gives what it should.
+static void test_any_lack(void **state) {
+  (void)state;
+  enum { PROGRAMS = 2000, MOST_ALLOCATIONS = 100 };
+  making m = {.seed = 3};
+  int lacks = 0;
+  for (int n = 0; n < PROGRAMS; n++) {
+    attempt a = {.entry = make_next(&m, n)};
+    a.h = &m.h;
+    allocations_left = 1 + choose(&m, MOST_ALLOCATIONS);
+    heddle_status s = guard_run(create_guarded, NULL, &a);
+    const bool is_made = status_is_ok(s);
+    if (is_made) s = guard_run(run_guarded, NULL, &a);
+    allocations_left = 0;
+    lacks += !status_is_ok(s);
+    if (!status_is_ok(s)) testing_check_error(s, HEDDLE_OUT_OF_MEMORY, "");
+    if (is_made) {
+      testing_check(run(a.e));
+      if (memcmp(found, expected, sizeof found) != 0) fail_msg("program %d", n);
+      executable_destroy(a.e);
+    }
+    assert_int_equal(fake.live, 0);
+    testing_end(&m.h);
+  }
+  assert_true(lacks > PROGRAMS / 2);
+}
+
 int main(void) {
   vulkan_driver_replace(fake_GetInstanceProcAddr);
   for (int n = 0; n <= MOST_TURNS; n++)
     for (int i = 0; i < COUNT; i++) turn_numbers[n][i] = 255 - n;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_any_flow)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_any_flow), cmocka_unit_test(test_any_failure),
+                                     cmocka_unit_test(test_any_lack)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,6 +101,7 @@ static VkResult fake_make(void *handle, size_t bytes) {
   const VkResult result = fake_answer();
   if (result != VK_SUCCESS) return result;
   void *made = bytes ? calloc(1, bytes) : &fake;
+  if (!made) return VK_ERROR_OUT_OF_HOST_MEMORY;
   memcpy(handle, &made, sizeof made);
   if (fake.keeps) kept[kept_count++ % (int)(sizeof kept / sizeof *kept)] = made;
   fake.live++;
@@ -372,6 +373,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL fake_AllocateCommandBuffers(VkDevice d, co
   const VkResult result = fake_answer();
   if (result != VK_SUCCESS) return result;
   fake_commands *pool = (fake_commands *)(void *)i->commandPool, *made = calloc(1, sizeof *made);
+  if (!made) return VK_ERROR_OUT_OF_HOST_MEMORY;
   made->next = pool->next;
   pool->next = made;
   *out = (VkCommandBuffer)(void *)made;
