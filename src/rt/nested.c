@@ -3,10 +3,18 @@
 #include "rt/nested.h"
 
 #include "base/call.h"
+#include "rt/tape.h"
+
+typedef struct nested {
+  sequence **bodies;
+  tape *tape;     // null: none
+  int64_t table;  // of the tape's addresses, in the thunk's scratch memory
+} nested;
 
 heddle_status nested_prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t, double trips) {
-  sequence **bodies = arena_array(a, sequence *, from->sequence_count);
-  t->state = bodies;
+  nested *n = arena_new(a, nested);
+  sequence **bodies = n->bodies = arena_array(a, sequence *, from->sequence_count);
+  t->state = n;
   t->is_serial = true;
   for (int i = 0; i < from->sequence_count; i++) {
     heddle_status s = sequence_create(a, context, &from->sequences[i], &bodies[i]);
@@ -24,11 +32,11 @@ heddle_status nested_prepare(arena *a, const run_context *context, const program
 }
 
 void nested_release(thunk *t) {
-  sequence **bodies = t->state;
+  sequence **bodies = ((nested *)t->state)->bodies;
   for (int i = 0; i < t->from->sequence_count; i++) sequence_release(bodies[i]);
 }
 
-const sequence *nested_sequence(const thunk *t, int number) { return ((sequence *const *)t->state)[number]; }
+const sequence *nested_sequence(const thunk *t, int number) { return ((const nested *)t->state)->bodies[number]; }
 
 heddle_status nested_control(const thunk *t, const run_frame *f, const void **out) {
   const run_context *c = f->context;
@@ -37,10 +45,29 @@ heddle_status nested_control(const thunk *t, const run_frame *f, const void **ou
   return c->device ? c->device->fetch(c->loaded, f->device_frame, &control) : status_ok();
 }
 
-heddle_status nested_execute(const thunk *t, int number, const run_frame *f) {
-  TRY(call_check());  // a sequence without steps does not ask
-  sequence *const *bodies = t->state;
+static run_frame inner_frame(const thunk *t, const run_frame *f) {
   run_frame inner = *f;
   if (f->scratch) inner.scratch = f->scratch + t->scratch_offset;
-  return sequence_execute(bodies[number], &inner);
+  return inner;
+}
+
+heddle_status nested_execute(const thunk *t, int number, const run_frame *f) {
+  TRY(call_check());  // a sequence without steps does not ask
+  const run_frame inner = inner_frame(t, f);
+  return sequence_execute(nested_sequence(t, number), &inner);
+}
+
+void nested_add_tape(arena *a, const run_context *context, thunk *t) {
+  nested *n = t->state;
+  n->tape = tape_make(a, context, t);
+  n->table = t->scratch_bytes;
+  if (n->tape) t->scratch_bytes += tape_scratch_bytes(n->tape);
+}
+
+bool nested_play(const thunk *t, const run_frame *f, heddle_status *out) {
+  const nested *n = t->state;
+  if (!n->tape || f->context->profile) return false;
+  const run_frame inner = inner_frame(t, f);
+  *out = tape_execute(n->tape, inner.scratch ? inner.scratch + n->table : NULL, &inner);
+  return true;
 }

@@ -13,4 +13,9 @@ const sequence *nested_sequence(const thunk *t, int number);
 heddle_status nested_control(const thunk *t, const run_frame *f, const void **out);
 heddle_status nested_execute(const thunk *t, int number, const run_frame *f);  // sequence `number`, once
 
+// Of a loop, behind nested_prepare: runs that nobody watches take its tape (rt/tape.h) if it has one.
+void nested_add_tape(arena *a, const run_context *context, thunk *t);
+// Whether the loop has run, and how: *out. False: its sequences have to be executed.
+bool nested_play(const thunk *t, const run_frame *f, heddle_status *out);
+
 #endif

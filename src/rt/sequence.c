@@ -120,12 +120,15 @@ static heddle_status execute_watched(const thunk *t, const run_frame *f) {
   return s;
 }
 
-static heddle_status execute(const thunk *t, const run_frame *f) {
-  const bool is_watched = f->context->profile && !t->from->is_hidden;
-  heddle_status s = is_watched ? execute_watched(t, f) : t->type->execute(t, f);
-  if (status_is_ok(s)) return s;
+heddle_status sequence_failure(const thunk *t, heddle_status s) {
   return status_context(status_locate(s, t->from->where), "while running %s %s", program_thunk_kind_name(t->from->kind),
                         text_or_none(t->from->name));
+}
+
+heddle_status sequence_execute_thunk(const thunk *t, const run_frame *f) {
+  const bool is_watched = f->context->profile && !t->from->is_hidden;
+  heddle_status s = is_watched ? execute_watched(t, f) : t->type->execute(t, f);
+  return status_is_ok(s) ? s : sequence_failure(t, s);
 }
 
 typedef struct parallel_step {
@@ -154,7 +157,7 @@ static void run_members(void *argument, int64_t begin, int64_t end) {
   for (int64_t k = begin; k < end; k++) {
     const int number = w->sequence->schedule.order[w->begin + k];
     if (call_is_over()) return;
-    heddle_status s = execute(&w->sequence->thunks[number], &w->frame);
+    heddle_status s = sequence_execute_thunk(&w->sequence->thunks[number], &w->frame);
     if (!status_is_ok(s)) keep_failure(w, number, s);
   }
 }
@@ -170,9 +173,9 @@ static heddle_status execute_parallel(const sequence *s, const thunk_schedule_st
 static heddle_status execute_on_host(const thunk *t, const run_frame *f) {
   const run_context *c = f->context;
   const touched bytes = touched_by(t->from);
-  if (t->from->sequence_count) return execute(t, f);
+  if (t->from->sequence_count) return sequence_execute_thunk(t, f);
   TRY(c->device->fetch(c->loaded, f->device_frame, &bytes));
-  TRY(execute(t, f));
+  TRY(sequence_execute_thunk(t, f));
   return c->device->store(c->loaded, f->device_frame, &bytes);
 }
 
@@ -201,7 +204,7 @@ static heddle_status execute_listed(const sequence *s, const run_frame *f) {
   for (int i = 0; i < s->prepared; i++) {
     const thunk *t = &s->thunks[i];
     TRY(call_check());
-    TRY(t->type == &thunk_dispatch ? execute(t, f) : execute_on_host(t, f));
+    TRY(t->type == &thunk_dispatch ? sequence_execute_thunk(t, f) : execute_on_host(t, f));
   }
   return status_ok();
 }
@@ -220,7 +223,7 @@ heddle_status sequence_execute(const sequence *s, const run_frame *f) {
     const thunk_schedule_step *step = &s->schedule.steps[i];
     TRY(call_check());
     if (step->is_parallel) TRY(execute_parallel(s, step, f));
-    else TRY(execute(&s->thunks[s->schedule.order[step->begin]], f));
+    else TRY(sequence_execute_thunk(&s->thunks[s->schedule.order[step->begin]], f));
   }
   return status_ok();
 }

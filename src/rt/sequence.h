@@ -18,6 +18,10 @@ void sequence_release(sequence *s);  // what the arena does not hold; null is al
 // had been started has ended.
 heddle_status sequence_execute(const sequence *s, const run_frame *f);
 
+// One thunk of it, in the frame that the sequence runs in: a profiler sees it, an error says where it is.
+heddle_status sequence_execute_thunk(const thunk *t, const run_frame *f);
+heddle_status sequence_failure(const thunk *t, heddle_status s);  // the error with that
+
 int64_t sequence_scratch_bytes(const sequence *s);
 double sequence_cost(const sequence *s);       // seconds on one thread, estimated
 bool sequence_is_serial(const sequence *s);    // more threads than one change nothing

@@ -6,10 +6,14 @@
 enum { GUESSED_TURNS = 16 };
 
 static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
-  return nested_prepare(a, context, from, t, GUESSED_TURNS);
+  TRY(nested_prepare(a, context, from, t, GUESSED_TURNS));
+  nested_add_tape(a, context, t);
+  return status_ok();
 }
 
 static heddle_status execute(const thunk *t, const run_frame *f) {
+  heddle_status s;
+  if (nested_play(t, f, &s)) return s;
   for (;;) {
     const void *goes_on;
     TRY(nested_execute(t, 0, f));
