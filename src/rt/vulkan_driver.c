@@ -102,7 +102,7 @@ heddle_status vulkan_driver_status(VkResult result, const char *function) {
       {VK_ERROR_LAYER_NOT_PRESENT, "a layer is not there"},
       {VK_ERROR_EXTENSION_NOT_PRESENT, "an extension is not there"},
       {VK_ERROR_FEATURE_NOT_PRESENT, "a feature is not there"},
-      {VK_ERROR_INCOMPATIBLE_DRIVER, "there is no driver for this version"},
+      {VK_ERROR_INCOMPATIBLE_DRIVER, "there is no driver, or none that knows this version"},
       {VK_ERROR_TOO_MANY_OBJECTS, "too many objects"},
       {VK_TIMEOUT, "took too long"},
   };

@@ -97,6 +97,26 @@ static heddle_status create_own(vulkan_program *v, VkPipelineCache cache) {
   return status_ok();
 }
 
+// The first that launches the kernel; null: nobody does.
+static const program_thunk *who_launches(const program_sequence *s, int kernel) {
+  for (int i = 0; i < s->count; i++) {
+    const program_thunk *t = s->thunks[i], *found = NULL;
+    if (t->kind == THUNK_KERNEL && t->launch.kernel == kernel) return t;
+    for (int k = 0; k < t->sequence_count && !found; k++) found = who_launches(&t->sequences[k], kernel);
+    if (found) return found;
+  }
+  return NULL;
+}
+
+static heddle_status say_where(heddle_status s, const program *p, int kernel) {
+  if (status_is_ok(s)) return s;
+  const program_thunk *t = who_launches(&p->entry, kernel);
+  const char *entry = p->kernels[kernel].entry;
+  if (!t || !t->name) return status_context(s, "while loading kernel %s", entry ? entry : "without a name");
+  return status_context(status_locate(s, t->where), "while loading kernel %s of %s", entry ? entry : "without a name",
+                        t->name);
+}
+
 // Comparators of sorts are the host's.
 static bool is_for_device(const program *p, const program_kernel *k) {
   return k->image >= 0 && k->image < p->image_count && p->images[k->image].format == PROGRAM_SPIRV;
@@ -114,9 +134,7 @@ static heddle_status create_kernels(vulkan_program *v, VkPipelineCache cache) {
   v->kernels = calloc((size_t)p->kernel_count + 1, sizeof *v->kernels);
   if (!v->kernels) return status_error(HEDDLE_OUT_OF_MEMORY, "no memory for %d kernels", p->kernel_count);
   for (int k = 0; k < p->kernel_count; k++)
-    if (is_for_device(p, &p->kernels[k]))
-      TRY(status_context(create_kernel(v, cache, &p->kernels[k], &v->kernels[k]), "while loading kernel %s",
-                         p->kernels[k].entry));
+    if (is_for_device(p, &p->kernels[k])) TRY(say_where(create_kernel(v, cache, &p->kernels[k], &v->kernels[k]), p, k));
   return create_own(v, cache);
 }
 

@@ -119,7 +119,7 @@ static heddle_status describe_file(arena *a, const char *path, void *argument) {
   return f->json ? facts_print_error(path, s) : s;
 }
 
-// Where there is no driver, that is what there is to say.
+// Where there is no driver, that is what there is to say, a line that ends itself.
 static heddle_status list_devices(arena *a, const char *file, void *argument) {
   (void)a;
   (void)file;
@@ -127,7 +127,7 @@ static heddle_status list_devices(arena *a, const char *file, void *argument) {
   text out = {0};
   for (int k = 0; k < TARGET_KIND_COUNT; k++) {
     heddle_status s = k == TARGET_CPU || device_types[k] ? device_types_list(k, &out) : status_ok();
-    if (!status_is_ok(s)) text_printf(&out, "%s: none: %s\n", target_kind_name(k), heddle_status_message(s));
+    if (!status_is_ok(s)) text_printf(&out, "%s: none: %s", target_kind_name(k), heddle_status_message(s));
     heddle_status_free(s);
   }
   heddle_status s = file_write("-", text_view(&out));
