@@ -127,17 +127,38 @@ static int64_t bytes_beside_operands(arena *scratch, const lhlo_op *op, int resu
   return left < 0 ? 0 : left < written ? left : written;
 }
 
-void footprint_find(arena *scratch, const lhlo_allocation *allocations, lhlo_op *op) {
-  op->resident_bytes = op->touched_bytes = 0;
+// Adds what the step reads and writes of everything.
+static void add_touched(arena *scratch, const lhlo_allocation *allocations, const lhlo_op *op, footprint_parts *out) {
   if (op->body_count > 0 || footprint_is_allocation(op)) return;
   for (int k = 0; k < op->operand_count + op->result_count; k++) {
     const bool is_read = k < op->operand_count;
     const lhlo_slice *s = is_read ? &op->operands[k] : &op->results[k - op->operand_count];
     const int64_t bytes =
         is_read ? operand_bytes(scratch, op, k) : bytes_beside_operands(scratch, op, k - op->operand_count);
-    op->touched_bytes += bytes;
-    if (allocations[s->allocation].kind != LHLO_TEMPORARY && !s->is_temporary) op->resident_bytes += bytes;
+    const lhlo_allocation_kind kind = s->is_temporary ? LHLO_TEMPORARY : allocations[s->allocation].kind;
+    switch (kind) {
+      case LHLO_PARAMETER: out->parameters += bytes; break;
+      case LHLO_RESULT: out->results += bytes; break;
+      case LHLO_CONSTANT: out->constants += bytes; break;
+      case LHLO_TEMPORARY: out->temporaries += bytes; break;
+    }
   }
+}
+
+void footprint_find(arena *scratch, const lhlo_allocation *allocations, lhlo_op *op) {
+  footprint_parts parts = {0};
+  add_touched(scratch, allocations, op, &parts);
+  op->resident_bytes = parts.parameters + parts.results + parts.constants;
+  op->touched_bytes = op->resident_bytes + parts.temporaries;
+}
+
+footprint_parts footprint_parts_of(const lhlo_allocation *allocations, const lhlo_op *op, bool of_touched) {
+  arena *scratch = arena_create();
+  footprint_parts parts = {0};
+  add_touched(scratch, allocations, op, &parts);
+  arena_destroy(scratch);
+  if (!of_touched) parts.temporaries = op->live_bytes;
+  return parts;
 }
 
 static void find_in(arena *scratch, const lhlo_program *p, const lhlo_body *body) {

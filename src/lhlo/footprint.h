@@ -24,6 +24,13 @@ void footprint_find_all(lhlo_program *p);
 // The largest of all steps: p->footprint_bytes and p->step_bytes.
 void footprint_sum_up(lhlo_program *p);
 
+// What a step takes, by what it is of. Temporaries are those that live, or those that the step alone touches.
+typedef struct footprint_parts {
+  int64_t temporaries, parameters, results, constants;
+} footprint_parts;
+
+footprint_parts footprint_parts_of(const lhlo_allocation *allocations, const lhlo_op *op, bool of_touched);
+
 // Bytes of parameter `number` that one run of the fused computation reads: all, or what slices take of it.
 int64_t footprint_of_parameter(arena *scratch, const computation *fused, int number);
 

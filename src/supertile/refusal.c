@@ -2,6 +2,7 @@
 // its readers need of it.
 #include "supertile/refusal.h"
 
+#include "base/str.h"
 #include "supertile/region.h"
 
 // Readers behind the step that are looked at.
@@ -51,6 +52,7 @@ void refusal_find(arena *a, const module *m, const plan_steps *steps, const int6
     if (i && i->where.line > 0) out->where = i->where;
     out->level = level;
     out->bytes = level == MEMORY_DRAM ? worst->footprint_bytes : worst->touched_bytes;
+    out->parts = footprint_parts_of(steps->plan->allocations, worst->op, level == MEMORY_L2);
     out->step = str_from(arena_printf(a, "%s " STR_FMT, i ? hlo_op_text(i->opcode) : "a copy beside",
                                       STR_ARG(i ? i->name : root->name)));
     if (worst->bottom) out->uncut = uncut_at(a, worst->bottom);
@@ -66,7 +68,25 @@ refusal refusal_copy(arena *a, const refusal *r) {
   return copy;
 }
 
-heddle_status refusal_status(const refusal *r, least_limit needed, int64_t limit) {
+// What the step's bytes are of, but for those of which there are none.
+static heddle_status tell_parts(heddle_status s, const refusal *r) {
+  static const char *const names[] = {"temporaries", "parameters", "results", "constants"};
+  const int64_t parts[] = {r->parts.temporaries, r->parts.parameters, r->parts.results, r->parts.constants};
+  text told = {0};
+  for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+    if (parts[k] > 0) text_printf(&told, "%s%lld of %s", told.size > 0 ? ", " : "", (long long)parts[k], names[k]);
+  if (told.size > 0) s = status_context(s, "the step takes " STR_FMT, STR_ARG(text_view(&told)));
+  text_free(&told);
+  return s;
+}
+
+static heddle_status tell_bound(heddle_status s, const lower_bound *bound, int64_t limit) {
+  if (bound->bytes == 0) return s;
+  return status_context(s, "no tiling takes less than %lld bytes%s: " STR_FMT, (long long)bound->bytes,
+                        bound->bytes > limit ? ", so that none fits" : "", STR_ARG(bound->reason));
+}
+
+heddle_status refusal_status(const refusal *r, least_limit needed, int64_t limit, const lower_bound *bound) {
   const char *level = memory_level_name(r->level);
   heddle_status s;
   if (needed.fitting - needed.failing <= 1)
@@ -76,5 +96,7 @@ heddle_status refusal_status(const refusal *r, least_limit needed, int64_t limit
     s = status_at(HEDDLE_OUT_OF_MEMORY, r->where,
                   STR_FMT " needs more than %lld bytes of %s, and %lld are enough; there are %lld", STR_ARG(r->step),
                   (long long)needed.failing, level, (long long)needed.fitting, (long long)limit);
-  return r->uncut.size > 0 ? status_context(s, STR_FMT, STR_ARG(r->uncut)) : s;
+  s = tell_parts(s, r);
+  if (r->uncut.size > 0) s = status_context(s, STR_FMT, STR_ARG(r->uncut));
+  return tell_bound(s, bound, limit);
 }

@@ -42,6 +42,7 @@ typedef struct supertiling {
   bool first_serves;    // the first attempt that fits is taken, whatever it costs
   double natural_cost;  // of the program without a limit
   double cost;          // of the plan of the last attempt, if that fits
+  lower_bound bounds[MEMORY_LEVELS];
 } supertiling;
 
 static void peaks_of(const lhlo_program *p, int64_t *out) {
@@ -160,8 +161,12 @@ static void report(const supertiling *t) {
   text_append(out, text_view(&t->rounds.tiled));
   for (int k = 0; k < MEMORY_LEVELS; k++) {
     if (t->peaks.limit[k] == INT64_MAX) continue;
-    text_printf(out, "%s: limit %lld bytes, predicted peak %lld, natural peak %lld\n", memory_level_name(k),
+    text_printf(out, "%s: limit %lld bytes, predicted peak %lld, natural peak %lld", memory_level_name(k),
                 (long long)t->peaks.limit[k], (long long)t->peaks.predicted[k], (long long)t->peaks.natural[k]);
+    if (t->bounds[k].bytes > 0)
+      text_printf(out, "; no tiling takes less than %lld: " STR_FMT, (long long)t->bounds[k].bytes,
+                  STR_ARG(t->bounds[k].reason));
+    text_puts(out, "\n");
   }
 }
 
@@ -176,6 +181,7 @@ static heddle_status find_natural(supertiling *t, const module *m, bool *fit) {
     for (int k = 0; k < MEMORY_LEVELS; k++)
       t->peaks.limit[k] = memory_limit_bytes(&t->options->limit, k, t->peaks.natural[k]);
     *fit = fits(t, t->peaks.natural);
+    lower_bound_find(t->rounds.arena, m, plan, t->options->exact, t->bounds);
   }
   arena_destroy(scratch);
   return s;
@@ -306,7 +312,7 @@ static heddle_status refuse(supertiling *t, const module *m) {
   const memory_level level = t->refused.level;
   const int64_t limit = t->peaks.limit[level];
   limit_question q = {.of = t, .module = m, .level = level};
-  least_limit needed = {limit, t->peaks.natural[level]};
+  least_limit needed = {int64_max(limit, t->bounds[level].bytes - 1), t->peaks.natural[level]};
   bool fit = false, goes_on;
   memcpy(q.limits, t->peaks.limit, sizeof q.limits);
   t->planned = t->rounds.asked = 0;
@@ -314,7 +320,7 @@ static heddle_status refuse(supertiling *t, const module *m) {
   // Another level is short as well: what would be needed of this one if it were not.
   for (int k = 0; k < MEMORY_LEVELS && !fit; k++) q.limits[k] = INT64_MAX;
   TRY(least_limit_find(&needed, t->least, ask_limit, &q));
-  heddle_status s = refusal_status(&t->refused, needed, limit);
+  heddle_status s = refusal_status(&t->refused, needed, limit, &t->bounds[level]);
   if (first.rounds.is_given_up)
     s = status_context(s,
                        "the search was given up after %lld regions of tiles and %lld planned instructions, for a "
@@ -331,7 +337,8 @@ static heddle_status refuse_whole(supertiling *t, const module *m) {
   if (status_is_ok(s)) {
     note_refusal(t, m, plan, tile_attempts_manner(0), 0);
     const int64_t natural = t->peaks.natural[t->refused.level];
-    s = refusal_status(&t->refused, (least_limit){natural - 1, natural}, t->peaks.limit[t->refused.level]);
+    s = refusal_status(&t->refused, (least_limit){natural - 1, natural}, t->peaks.limit[t->refused.level],
+                       &(lower_bound){0});
   }
   arena_destroy(scratch);
   return status_context(s, "programs are tiled for --memory-limit for CPUs so far, and counted for others");
