@@ -415,6 +415,23 @@ static void store_lanes(ir_builder *b, const tensor_memory *m, MlirValue vector,
   }
 }
 
+// As code generation knows masked vectors of it: not all machines that have them have such of 16-bit floats.
+static MlirType masked_type(MlirType stored) {
+  const MlirType element = ir_element_type(stored);
+  if (!mlirTypeIsAFloat(element) || ir_bit_width(element) != 16) return stored;
+  return ir_like(stored, mlirIntegerTypeGet(mlirTypeGetContext(stored), 16));
+}
+
+static MlirValue recast(ir_builder *b, MlirType type, MlirValue value) {
+  return mlirTypeEqual(mlirValueGetType(value), type) ? value : ir_cast(b, "arith.bitcast", type, value);
+}
+
+static MlirValue load_masked(ir_builder *b, const vector_address *at, MlirValue mask, MlirValue padding) {
+  const MlirValue spread = ir_cast(b, "vector.broadcast", at->stored, tensor_access_to_stored(b, padding));
+  const MlirValue otherwise = recast(b, masked_type(at->stored), spread);
+  return recast(b, at->stored, llvm_build_masked_load(b, at->address, mask, otherwise, at->alignment));
+}
+
 heddle_status tensor_access_load_vector(ir_builder *b, const tensor_memory *m, MlirType vector, MlirValue index,
                                         MlirValue mask, MlirValue padding, MlirValue *out) {
   TRY(refuse_mask(b, m, vector, mask));
@@ -429,9 +446,7 @@ heddle_status tensor_access_load_vector(ir_builder *b, const tensor_memory *m, M
     // The first lanes may be off because they lie before the tensor.
     MlirOperation address = ir_defining_op(at.address);
     if (!ir_is_null(address) && ir_is(address, "llvm.getelementptr")) ir_unset(address, "inbounds");
-    MlirValue stored_padding = tensor_access_to_stored(b, padding);
-    MlirValue otherwise = ir_cast(b, "vector.broadcast", at.stored, stored_padding);
-    loaded = llvm_build_masked_load(b, at.address, mask, otherwise, at.alignment);
+    loaded = load_masked(b, &at, mask, padding);
   } else {
     loaded = llvm_build_load(b, at.stored, at.address, at.alignment, m->invariant);
   }
@@ -456,7 +471,7 @@ heddle_status tensor_access_store_vector(ir_builder *b, const tensor_memory *m, 
     stored = is_in_words(m, mlirValueGetType(vector)) ? pack_words(b, at.stored, vector) : pack(b, at.stored, vector);
   else stored = tensor_access_to_stored(b, vector);
   if (mask.ptr) {
-    llvm_build_masked_store(b, stored, at.address, mask, at.alignment);
+    llvm_build_masked_store(b, recast(b, masked_type(at.stored), stored), at.address, mask, at.alignment);
   } else if (m->stream_alignment > 0 && at.alignment % m->stream_alignment == 0) {
     llvm_build_streaming_store(b, stored, at.address, at.alignment);
   } else {

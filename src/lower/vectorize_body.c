@@ -415,9 +415,11 @@ static MlirValue reversed_read(vectorizer *v, ir_builder *b, MlirOperation op, c
   return shuffle(b, rising, rising, v->width, lanes);
 }
 
-// Machines load words under a mask, but not bytes.
-static bool has_masked_form(MlirType element) {
-  return !mlirTypeIsAIndex(element) && (ir_bit_width(element) == 32 || ir_bit_width(element) == 64);
+// Machines load words under a mask, but only those that have registers for masks, which take the last lanes so, bytes.
+static bool has_masked_form(const vectorizer *v, MlirType element) {
+  if (mlirTypeIsAIndex(element)) return false;
+  const int bits = ir_bit_width(element);
+  return bits == 32 || bits == 64 || (v->rest.ptr && (bits == 1 || bits == 8 || bits == 16));
 }
 
 // --- tensors that the loop both reads and writes
@@ -507,7 +509,8 @@ static bool do_extract(vectorizer *v, ir_builder *b, MlirOperation op) {
   if (!is_lane_type(ir_result_type(op, 0))) return refuse(v, "an element type without vector form");
   if (mlirOperationGetNumOperands(op) != 2) return refuse(v, "a tensor that is not flat");
   lane_value *index = vectorizer_lookup(v, ir_operand(op, 1));
-  bool is_contiguous = index->kind == LANE_CONTIGUOUS && (!v->mask.ptr || has_masked_form(ir_result_type(op, 0)));
+  bool is_contiguous = index->kind == LANE_CONTIGUOUS && (!v->mask.ptr || has_masked_form(v, ir_result_type(op, 0)));
+  if (v->rest.ptr && !is_contiguous) return refuse(v, "a load of the last lanes that has no masked form");
   bool is_strided =
       index->kind == LANE_SEPARATE && !v->mask.ptr && index->stride > 1 && index->stride <= v->limits->max_lane_stride;
   bool is_reversed = index->kind == LANE_SEPARATE && !v->mask.ptr && index->stride == -1;
@@ -523,7 +526,16 @@ static bool do_extract(vectorizer *v, ir_builder *b, MlirOperation op) {
   return true;
 }
 
+MlirValue vectorizer_rest(arena *a, ir_builder *b, MlirValue iv, MlirValue end, int width) {
+  MlirType i32 = mlirIntegerTypeGet(b->context, 32);
+  vectorizer v = {.arena = a, .width = width};
+  MlirValue left = ir_cast(b, "arith.index_cast", i32, ir_binary(b, "arith.subi", end, iv));
+  MlirValue spread = ir_value(b, "vector.broadcast", vector_of(&v, i32), 1, &left);
+  return ir_cmpi(b, "slt", lane_numbers(&v, b, i32), spread);
+}
+
 MlirValue vectorizer_blend(vectorizer *v, ir_builder *b, MlirValue now, MlirValue before) {
+  if (v->rest.ptr) return ir_select(b, v->rest, now, before);
   int *flags = arena_array(v->arena, int, v->width);
   for (int l = 0; l < v->width; l++) flags[l] = l >= v->done_lanes;
   MlirType type = vector_of(v, mlirIntegerTypeGet(b->context, 1));
@@ -532,10 +544,18 @@ MlirValue vectorizer_blend(vectorizer *v, ir_builder *b, MlirValue now, MlirValu
   return ir_select(b, mask, now, before);
 }
 
-static MlirValue write_elements(ir_builder *b, MlirValue vector, MlirValue tensor, MlirValue first) {
+// All lanes, or those that the mask has on, if there is one.
+static MlirValue write_masked(ir_builder *b, MlirValue vector, MlirValue tensor, MlirValue first, MlirValue mask) {
+  const bool is_masked = mask.ptr != NULL;
   transfer_attributes attributes = contiguous_transfer(b->context);
-  MlirValue operands[] = {vector, tensor, first};
-  return ir_value_with(b, "vector.transfer_write", mlirValueGetType(tensor), 3, operands, 3, attributes.all);
+  if (is_masked) attributes.all[2] = ir_named_text(b->context, "operandSegmentSizes", "array<i32: 1, 1, 1, 1>");
+  MlirValue operands[] = {vector, tensor, first, mask};
+  return ir_value_with(b, "vector.transfer_write", mlirValueGetType(tensor), 3 + is_masked, operands, 3,
+                       attributes.all);
+}
+
+static MlirValue write_elements(ir_builder *b, MlirValue vector, MlirValue tensor, MlirValue first) {
+  return write_masked(b, vector, tensor, first, (MlirValue){NULL});
 }
 
 // Lanes that are not done, in pieces.
@@ -563,7 +583,7 @@ static MlirValue write_pairs(vectorizer *v, ir_builder *b, MlirOperation first, 
 }
 
 static bool do_insert(vectorizer *v, ir_builder *b, MlirOperation op) {
-  if (v->mask.ptr) return refuse(v, "a store under a condition");
+  if (!mlirValueEqual(v->mask, v->rest)) return refuse(v, "a store under a condition");
   if (mlirOperationGetNumOperands(op) != 3) return refuse(v, "a tensor that is not flat");
   MlirValue element = ir_operand(op, 0);
   if (!is_lane_type(mlirValueGetType(element))) return refuse(v, "an element type without vector form");
@@ -572,8 +592,13 @@ static bool do_insert(vectorizer *v, ir_builder *b, MlirOperation op) {
   if (index->kind == LANE_UNIFORM) return refuse(v, "a store to one place by all iterations");
   if (index->kind == LANE_CONTIGUOUS) {
     MlirValue vector = vectorizer_vector(v, b, element);
-    tensor = v->done_lanes > 0 ? write_rest(v, b, vector, tensor, index->value)
-                               : write_elements(b, vector, tensor, index->value);
+    if (v->rest.ptr && !has_masked_form(v, mlirValueGetType(element)))
+      return refuse(v, "a store of the last lanes that has no masked form");
+    tensor = v->rest.ptr         ? write_masked(b, vector, tensor, index->value, v->rest)
+             : v->done_lanes > 0 ? write_rest(v, b, vector, tensor, index->value)
+                                 : write_elements(b, vector, tensor, index->value);
+  } else if (v->rest.ptr) {
+    return refuse(v, "a store of the last lanes that has no masked form");
   } else if (!ir_is_null(second_insert(v, op))) {
     // Both parts are written where the second is.
   } else if (!ir_is_null(first_insert(v, op))) {
@@ -693,11 +718,12 @@ static bool vectorize_op(vectorizer *v, ir_builder *b, MlirOperation op) {
     bool is_uniform = vectorizer_lookup(v, ir_operand(op, 0))->kind == LANE_UNIFORM;
     return is_uniform ? do_uniform_if(v, b, op) : do_divergent_if(v, b, op);
   }
-  // A uniform load under a mask may be out of bounds when no lane is on; it takes the masked path.
+  // A uniform load under a condition may be out of bounds when no lane is on; it takes the masked path.
   bool is_load = str_is(name, "tensor.extract");
   if (is_load && !reads_its_own(v, op)) return refuse(v, "a load of what another iteration may have stored");
   if (str_is(name, "tensor.insert")) return do_insert(v, b, op);
-  if (is_region_free(op) && all_uniform(v, op) && !(is_load && v->mask.ptr)) return do_uniform(v, b, op);
+  if (is_region_free(op) && all_uniform(v, op) && !(is_load && !mlirValueEqual(v->mask, v->rest)))
+    return do_uniform(v, b, op);
   if (is_load) return do_extract(v, b, op);
   if (str_is(name, "xla_gpu.apply_indexing")) return do_apply_indexing(v, b, op);
   bool counts = str_is(name, "arith.index_cast") && mlirTypeIsAInteger(ir_result_type(op, 0)) &&

@@ -30,7 +30,8 @@ typedef struct vectorizer {
   int width;
   MlirValue old_iv;     // index maps of it are studied with iv = width * q + lane
   ptr_map values;       // old value -> lane_value *
-  MlirValue mask;       // lanes that are on inside a flattened scf.if; null = all
+  MlirValue mask;       // lanes that are on: those of `rest` that a flattened scf.if leaves on; null = all
+  MlirValue rest;       // lanes whose iterations there are, one at the least; null = all
   int done_lanes;       // so many first lanes belong to iterations that are over: they store nothing. If there are any,
   int64_t first;        // … lane 0 is iteration `first`
   int separate_loads;   // lanes loaded one by one so far
@@ -48,7 +49,9 @@ MlirValue vectorizer_vector(vectorizer *v, ir_builder *b, MlirValue old);
 // Whether each result of an apply_indexing is the same for all lanes or goes up by one from lane to lane, in vectors of
 // `width` iterations of the loop whose variable is `iv`; all else that it takes is held to be the same for them.
 bool vectorizer_has_neighbours(arena *a, MlirOperation apply_indexing, MlirValue iv, int width);
-// `now` in the lanes that are not done, `before` in the others.
+// The lanes of the last vector, whose first one is iteration `iv`: those in front of `end`, fewer than 2^31 of them.
+MlirValue vectorizer_rest(arena *a, ir_builder *b, MlirValue iv, MlirValue end, int width);
+// `now` in the lanes that are not done, or that there are, `before` in the others.
 MlirValue vectorizer_blend(vectorizer *v, ir_builder *b, MlirValue now, MlirValue before);
 
 #endif

@@ -176,10 +176,10 @@ static void leave_scalar(MlirOperation module, const char *why) {
   log_print(1, "xla-cpu-vectorize-loops: loop left scalar: %s", why);
 }
 
-// The vector loop from the loop's lower bound, a multiple of the width, to `upper`; or a null operation with the reason
-// logged.
+// The vector loop from the loop's lower bound, a multiple of the width, to `upper`, which is one, too, or, if it takes
+// the rest, less than a vector away; a null operation where that has no such form, and why.
 static MlirOperation build_vector_loop(arena *a, const target_code_limits *limits, MlirOperation loop, MlirValue upper,
-                                       int width) {
+                                       int width, bool takes_rest, const char **refusal) {
   ir_builder b = ir_builder_before(loop, a);
   int init_count = (int)mlirOperationGetNumResults(loop);
   MlirValue *inits = arena_array(a, MlirValue, init_count);
@@ -192,6 +192,7 @@ static MlirOperation build_vector_loop(arena *a, const target_code_limits *limit
   for (int i = 0; i < init_count; i++)
     vectorizer_bind(&v, mlirBlockGetArgument(old_body, i + 1), LANE_UNIFORM, mlirBlockGetArgument(new_body, i + 1));
   ir_builder inner = ir_builder_at_end(b.context, new_body, a);
+  if (takes_rest) v.mask = v.rest = vectorizer_rest(a, &inner, mlirBlockGetArgument(new_body, 0), upper, width);
   if (vectorizer_block(&v, &inner, old_body)) {
     MlirOperation yield = ir_terminator(old_body);
     MlirValue *yielded = arena_array(a, MlirValue, init_count);
@@ -199,8 +200,8 @@ static MlirOperation build_vector_loop(arena *a, const target_code_limits *limit
     ir_yield(&inner, init_count, yielded);
   }
   if (!v.refusal && v.separate_loads > limits->max_lane_loads) v.refusal = "too many single-element loads";
+  *refusal = v.refusal;
   if (!v.refusal) return result;
-  leave_scalar(module_of(loop), v.refusal);
   ir_yield(&inner, init_count, inits);  // a block needs its terminator even to be erased
   ir_erase(result);
   return (MlirOperation){NULL};
@@ -208,8 +209,12 @@ static MlirOperation build_vector_loop(arena *a, const target_code_limits *limit
 
 // Takes the trips up to `upper` off the loop; false if they stay scalar.
 static bool take_vectors(arena *a, const target_code_limits *limits, MlirOperation loop, MlirValue upper, int width) {
-  MlirOperation vector_loop = build_vector_loop(a, limits, loop, upper, width);
-  if (ir_is_null(vector_loop)) return false;
+  const char *refusal = NULL;
+  MlirOperation vector_loop = build_vector_loop(a, limits, loop, upper, width, false, &refusal);
+  if (refusal) {
+    leave_scalar(module_of(loop), refusal);
+    return false;
+  }
   mlirOperationSetOperand(loop, 0, upper);
   for (int i = 0; i < (int)mlirOperationGetNumResults(loop); i++)
     mlirOperationSetOperand(loop, 3 + i, ir_result(vector_loop, i));
@@ -314,17 +319,33 @@ static bool is_open_size(MlirValue v) {
   return !mlirOperationIsNull(op) && ir_is(op, "arith.index_cast");
 }
 
+// The trips that are left, fewer than a vector has lanes, as one vector under a mask. False if that has no such form.
+static bool take_rest(arena *a, const target_code_limits *limits, MlirOperation loop, MlirValue upper, int width) {
+  const char *refusal = NULL;
+  MlirOperation rest = build_vector_loop(a, limits, loop, upper, width, true, &refusal);
+  if (refusal) return false;
+  const int count = (int)mlirOperationGetNumResults(loop);
+  MlirValue *results = arena_array(a, MlirValue, count);
+  for (int i = 0; i < count; i++) results[i] = ir_result(rest, i);
+  ir_replace(loop, results);
+  return true;
+}
+
 // A number of trips that is only known when the kernel runs: whole vectors, then narrower ones if the body is short. An
-// open size may be all that there is, and gets vectors of every width; what is left of a tile is one of many.
-static void vectorize_unknown_trips(arena *a, const target_code_limits *limits, MlirOperation loop, MlirValue upper,
+// open size may be all that there is, and gets vectors of every width, of one register with a mask the last; what is
+// left of a tile is one of many.
+static void vectorize_unknown_trips(arena *a, const target_description *t, MlirOperation loop, MlirValue upper,
                                     int width) {
+  const target_code_limits *limits = &t->code;
   const bool is_open = is_open_size(upper), is_short = is_small(a, limits, loop);
   const int least = is_open || width / 4 < limits->min_vector_lanes ? limits->min_vector_lanes : width / 4;
+  const int one_register = vectorize_masks_rests(t) ? t->vector_bits / widest_element(a, loop) : 0;
   for (int w = width; w == width || (is_short && w >= least && width % w == 0); w /= is_open ? 2 : 4) {
     if (fills_a_tensor(loop, w)) continue;
     ir_builder b = ir_builder_before(loop, a);
     MlirValue rest = ir_binary(&b, "arith.remsi", upper, ir_index(&b, w));
     if (!take_vectors(a, limits, loop, ir_binary(&b, "arith.subi", upper, rest), w)) return;
+    if (is_open && w == one_register && take_rest(a, limits, loop, upper, w)) return;
   }
 }
 
@@ -339,7 +360,7 @@ static void vectorize_loop(arena *a, const target_description *t, MlirOperation 
     vectorize_trips(a, limits, loop, trips, width);
     return;
   }
-  vectorize_unknown_trips(a, limits, loop, upper, width);
+  vectorize_unknown_trips(a, t, loop, upper, width);
 }
 
 static bool is_marked(MlirOperation loop) { return !mlirAttributeIsNull(ir_get(loop, VECTORIZE_REDUCTIONS)); }
@@ -367,7 +388,7 @@ static heddle_status run(pass_context *context, void *unit) {
     if (!is_marked(loops.data[i])) continue;
     int lanes = lanes_of(a, t, loops.data[i], true);
     int registers = lanes * widest_element(a, loops.data[i]) / t->vector_bits;
-    const char *refusal = vectorize_reductions(a, &t->code, module, loops.data[i], lanes, registers);
+    const char *refusal = vectorize_reductions(a, t, module, loops.data[i], lanes, registers);
     if (refusal) leave_scalar(module, refusal);
   }
   // What is left of them is scalar, and the reducers that they name are not needed any more.

@@ -214,10 +214,11 @@ static bool fold_lanes(const reduction_loop *l, ir_builder *b, int width, MlirVa
 // --- loops over vectors
 
 // Vectors of iterations side by side: `copies` of them from `iv` on. `now`: carried values by copy, tensors in the
-// first copy only. done_lanes: see vectorizer; then iv is that of iteration `first`.
+// first copy only. done_lanes: see vectorizer; then iv is that of iteration `first`. rest: the lanes that there are.
 typedef struct vectors {
   int width, copies, done_lanes;
   int64_t first;
+  MlirValue rest;
 } vectors;
 
 static void bind_carried(const reduction_loop *l, vectorizer *v, int copy, const MlirValue *now) {
@@ -236,7 +237,7 @@ static void take_carried(const reduction_loop *l, vectorizer *v, ir_builder *b, 
       continue;
     }
     MlirValue *value = &now[copy * l->count + c], made = vectorizer_vector(v, b, yielded);
-    *value = v->done_lanes > 0 ? vectorizer_blend(v, b, made, *value) : made;
+    *value = v->done_lanes > 0 || v->rest.ptr ? vectorizer_blend(v, b, made, *value) : made;
   }
 }
 
@@ -250,7 +251,9 @@ static const char *fill_vectors(const reduction_loop *l, ir_builder *b, const ve
                     .width = p->width,
                     .old_iv = mlirBlockGetArgument(l->body, 0),
                     .done_lanes = p->done_lanes,
-                    .first = p->first};
+                    .first = p->first,
+                    .mask = p->rest,
+                    .rest = p->rest};
     vectorizer_bind(&v, v.old_iv, LANE_CONTIGUOUS, here);
     bind_carried(l, &v, copy, now);
     if (!vectorizer_block(&v, b, l->body)) return v.refusal;
@@ -260,13 +263,15 @@ static const char *fill_vectors(const reduction_loop *l, ir_builder *b, const ve
   return loads > l->limits->max_reduction_loads ? "too many single-element loads" : NULL;
 }
 
-static const char *fill_body(const reduction_loop *l, MlirOperation loop, int width, int copies) {
+// With `end`, where the loop's iterations end, what is behind them is masked.
+static const char *fill_body(const reduction_loop *l, MlirOperation loop, int width, int copies, MlirValue end) {
   MlirBlock body = ir_body(loop, 0);
   ir_builder b = ir_builder_at_end(mlirOperationGetContext(loop), body, l->arena);
   int count = (int)mlirOperationGetNumResults(loop);
   MlirValue *now = arena_array(l->arena, MlirValue, count);
   for (int i = 0; i < count; i++) now[i] = mlirBlockGetArgument(body, i + 1);
-  const vectors p = {.width = width, .copies = copies};
+  vectors p = {.width = width, .copies = copies};
+  if (end.ptr) p.rest = vectorizer_rest(l->arena, &b, mlirBlockGetArgument(body, 0), end, width);
   const char *refusal = fill_vectors(l, &b, &p, mlirBlockGetArgument(body, 0), now);
   // A block needs its terminator even to be erased.
   for (int i = 0; refusal && i < count; i++) now[i] = mlirBlockGetArgument(body, i + 1);
@@ -351,7 +356,7 @@ static bool fills_a_tensor(const reduction_loop *l, int width) {
 // --- the rewrite
 
 typedef struct lane_plan {
-  int width, copies;
+  int width, copies, masked_width;
   int64_t main_end, vector_end;
 } lane_plan;
 
@@ -360,12 +365,12 @@ static const char *build(const reduction_loop *l, ir_builder *b, const lane_plan
   MlirValue *values = arena_array(l->arena, MlirValue, p->copies * l->count);
   start_lanes(l, b, p->width, p->copies, values);
   MlirOperation loop = build_loop(l, b, ir_index(b, 0), ir_index(b, p->main_end), p->width, p->copies, values);
-  const char *refusal = fill_body(l, loop, p->width, p->copies);
+  const char *refusal = fill_body(l, loop, p->width, p->copies, (MlirValue){NULL});
   for (int i = 0; i < p->copies * l->count; i++) values[i] = ir_result(loop, i);
   if (!refusal && !fold_copies(l, b, p->copies, values)) refusal = "a reducer without vector form";
   if (!refusal && p->main_end < p->vector_end) {
     loop = build_loop(l, b, ir_index(b, p->main_end), ir_index(b, p->vector_end), p->width, 1, values);
-    refusal = fill_body(l, loop, p->width, 1);
+    refusal = fill_body(l, loop, p->width, 1, (MlirValue){NULL});
     for (int c = 0; c < l->count; c++) values[c] = ir_result(loop, c);
   }
   if (!refusal && p->vector_end < l->trips) {
@@ -391,13 +396,27 @@ static MlirValue whole_steps(const reduction_loop *l, ir_builder *b, int64_t ste
 static const char *take_open(const reduction_loop *l, ir_builder *b, MlirValue from, MlirValue to, int width,
                              MlirValue *values) {
   MlirOperation loop = build_loop(l, b, from, to, width, 1, values);
-  const char *refusal = fill_body(l, loop, width, 1);
+  const char *refusal = fill_body(l, loop, width, 1, (MlirValue){NULL});
   for (int c = 0; c < l->count; c++) values[c] = ir_result(loop, c);
   return refusal;
 }
 
+// What is left from `from` on, fewer iterations than a vector has lanes, as one vector under a mask; false if that has
+// no such form.
+static bool take_rest(const reduction_loop *l, ir_builder *b, MlirValue from, int width, MlirValue *values) {
+  const MlirValue end = ir_operand(l->op, 1);
+  MlirOperation loop = build_loop(l, b, from, end, width, 1, values);
+  if (fill_body(l, loop, width, 1, end)) {
+    ir_erase(loop);
+    return false;
+  }
+  for (int c = 0; c < l->count; c++) values[c] = ir_result(loop, c);
+  return true;
+}
+
 // The same where the number of turns is only known when the kernel runs: what fills no vector goes to narrower ones,
-// the last few turns to the loop itself, which goes on from there with what the lanes came to.
+// then to one of a register under a mask (masked_width, 0: none), or else to still narrower ones and the last few turns
+// to the loop itself, which goes on from there with what the lanes came to.
 static const char *build_open(const reduction_loop *l, ir_builder *b, const lane_plan *p, MlirValue *now) {
   const int narrowest = l->limits->min_vector_lanes;
   static const char no_form[] = "a reducer without vector form";
@@ -406,7 +425,7 @@ static const char *build_open(const reduction_loop *l, ir_builder *b, const lane
   MlirValue main_end = whole_steps(l, b, (int64_t)p->width * p->copies), end = main_end;
   start_lanes(l, b, p->width, p->copies, values);
   MlirOperation loop = build_loop(l, b, ir_index(b, 0), main_end, p->width, p->copies, values);
-  const char *refusal = fill_body(l, loop, p->width, p->copies);
+  const char *refusal = fill_body(l, loop, p->width, p->copies, (MlirValue){NULL});
   for (int i = 0; i < p->copies * l->count; i++) values[i] = ir_result(loop, i);
   if (!refusal && !fold_copies(l, b, p->copies, values)) refusal = no_form;
   int width = p->copies > 1 ? p->width : p->width / 2;
@@ -418,6 +437,10 @@ static const char *build_open(const reduction_loop *l, ir_builder *b, const lane
     refusal = take_open(l, b, end, next, width, values);
     lanes = width;
     end = next;
+    if (!refusal && width == p->masked_width && take_rest(l, b, end, width, values)) {
+      end = ir_operand(l->op, 1);
+      break;
+    }
   }
   if (!refusal && !fold_lanes(l, b, lanes, values)) refusal = no_form;
   for (int c = 0; c < l->count; c++) now[c] = values[c];
@@ -444,15 +467,18 @@ static MlirOperation operation_before(MlirOperation op) {
   return before;
 }
 
-const char *vectorize_reductions(arena *a, const target_code_limits *limits, MlirOperation module, MlirOperation loop,
+bool vectorize_masks_rests(const target_description *t) { return t->vector_bits >= t->code.mask_register_bits; }
+
+const char *vectorize_reductions(arena *a, const target_description *t, MlirOperation module, MlirOperation loop,
                                  int lanes, int registers) {
   reduction_loop l;
-  const char *refusal = read_loop(a, limits, module, loop, &l);
+  const char *refusal = read_loop(a, &t->code, module, loop, &l);
   if (refusal) return refusal;
   lane_plan p = {.width = lanes};
   while (is_short(&l, p.width) || fills_a_tensor(&l, p.width)) p.width /= 2;
   if (p.width < 2) return "too few iterations";
   p.copies = count_copies(&l, p.width, registers);
+  if (vectorize_masks_rests(t) && registers > 0) p.masked_width = lanes / registers;
   p.main_end = l.trips - l.trips % ((int64_t)p.width * p.copies);
   p.vector_end = l.trips - l.trips % p.width;
   MlirOperation before = operation_before(loop);
@@ -463,7 +489,8 @@ const char *vectorize_reductions(arena *a, const target_code_limits *limits, Mli
     erase_between(before, loop, mlirOperationGetBlock(loop));
     return refusal;
   }
-  for (int c = 0; l.trips < 0 && c < l.count; c++) mlirOperationSetOperand(loop, 3 + c, now[c]);
-  if (l.trips >= 0) ir_replace(loop, now);
+  const bool is_done = l.trips >= 0 || mlirValueEqual(ir_operand(loop, 0), ir_operand(loop, 1));
+  for (int c = 0; !is_done && c < l.count; c++) mlirOperationSetOperand(loop, 3 + c, now[c]);
+  if (is_done) ir_replace(loop, now);
   return NULL;
 }

@@ -20,7 +20,10 @@
 // fixed order; what does not fill a vector is done by one that overlaps with its predecessor. The loop stays as it is
 // if that cannot be; the return value then says why, and is null otherwise. `lanes`: of a vector, which takes
 // `registers` registers of the widest element.
-const char *vectorize_reductions(arena *a, const target_code_limits *limits, MlirOperation module, MlirOperation loop,
+const char *vectorize_reductions(arena *a, const target_description *t, MlirOperation module, MlirOperation loop,
                                  int lanes, int registers);
+
+// Whether what an open number of iterations leaves over is one vector under a mask: the machine has registers for them.
+bool vectorize_masks_rests(const target_description *t);
 
 #endif
