@@ -168,6 +168,9 @@ void mlir_open_scope(mlir_parser *p, bool is_isolated);
 bool mlir_close_scope(mlir_parser *p);  // fails if a name was used and never defined
 // Names `name` with `count` values; forward references to it become these values.
 bool mlir_define(mlir_parser *p, str name, size_t offset, int count, ir_value **values);
+// Closes the scope although names were used in it that nobody defined; `names` gets their values, a name without `%`
+// (const char *, in the parser's arena) for each.
+void mlir_close_open_scope(mlir_parser *p, ptr_map *names);
 bool mlir_define_block(mlir_parser *p, str name, size_t offset);
 bool mlir_use_block(mlir_parser *p);  // ^name
 
@@ -187,6 +190,10 @@ bool mlir_return(mlir_parser *p, mlir_draft *draft);
 // mlir_parser_shardings.c
 bool mlir_sharding(mlir_parser *p, mlir_draft *draft);  // sdy.mesh, sdy.sharding_constraint, sdy.reshard
 bool mlir_manual_computation(mlir_parser *p, mlir_draft *draft);
+
+// What a parser begins with: the places of lines, in an arena of the caller's, and the operations that have names.
+void mlir_note_lines(arena *a, mlir_parser *p);
+void mlir_note_operations(mlir_parser *p);
 
 // All of it, with a bound on the bytes that splats may take in all (mlir_text_read has a large one).
 heddle_status mlir_parser_run(arena *a, const char *file, str source, int64_t expansion, int *count, ir_module ***out);

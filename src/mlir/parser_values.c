@@ -55,6 +55,22 @@ bool mlir_close_scope(mlir_parser *p) {
   return true;
 }
 
+void mlir_close_open_scope(mlir_parser *p, ptr_map *names) {
+  const struct mlir_scope *s = p->scope;
+  p->scope = s->parent;
+  p->block = s->outer_block;
+  for (int i = 0; i < s->undefined.size; i++) {
+    const name_entry *e = s->undefined.data[i];
+    for (int k = 0; !e->is_defined && k < e->ahead.size; k++) {
+      const str name = {e->name.data + 1, e->name.size - 1};
+      // The first of several results has its number, too, which a lone result may have as well.
+      const char *spelled = e->ahead.size > 1 ? arena_printf(p->arena, STR_FMT "#%d", STR_ARG(name), k)
+                                              : arena_strdup(p->arena, name.data, name.size);
+      if (e->ahead.data[k]) ptr_map_put(p->arena, names, e->ahead.data[k], (void *)(uintptr_t)spelled);
+    }
+  }
+}
+
 // The entry that `name` means here, and the block of its scope that is being read.
 static name_entry *find(const mlir_parser *p, str name, const ir_block **block) {
   *block = p->block;

@@ -31,6 +31,8 @@ static const char *name_of(const printer *p, const ir_value *v) {
   return p->options.names ? ptr_map_get(p->options.names, v) : NULL;
 }
 
+static const char *prefix_of(const printer *p) { return p->options.prefix ? p->options.prefix : ""; }
+
 static void print_value(void *context, const ir_value *v) {
   printer *p = context;
   const char *name = name_of(p, v);
@@ -39,10 +41,10 @@ static void print_value(void *context, const ir_value *v) {
     return;
   }
   if (!v->producer) {
-    text_printf(p->out, "%%arg%d", number_of(p, &p->arguments, v, &p->next_argument));
+    text_printf(p->out, "%%%sarg%d", prefix_of(p), number_of(p, &p->arguments, v, &p->next_argument));
     return;
   }
-  text_printf(p->out, "%%%d", number_of(p, &p->operations, v->producer, &p->next_operation));
+  text_printf(p->out, "%%%s%d", prefix_of(p), number_of(p, &p->operations, v->producer, &p->next_operation));
   if (v->producer->result_count > 1) text_printf(p->out, "#%d", v->number);
 }
 
@@ -315,7 +317,7 @@ static void print_operation(printer *p, const ir_operation *op) {
     text_printf(p->out, "%%%s = ", name);
   } else if (op->result_count) {
     int number = number_of(p, &p->operations, op, &p->next_operation);
-    text_printf(p->out, op->result_count > 1 ? "%%%d:%d = " : "%%%d = ", number, op->result_count);
+    text_printf(p->out, op->result_count > 1 ? "%%%s%d:%d = " : "%%%s%d = ", prefix_of(p), number, op->result_count);
   }
   if (p->options.generic || !print_pretty(p, op)) print_generic(p, op);
   if (p->options.locations) print_location(p->out, &op->location);
@@ -326,5 +328,13 @@ void mlir_print_module(text *out, const ir_module *m, const mlir_print_options *
   if (options) p.options = *options;
   print_operation(&p, m->operation);
   text_putc(out, '\n');
+  arena_destroy(p.arena);
+}
+
+void mlir_print_operation(text *out, const ir_operation *op, const mlir_print_options *options) {
+  printer p = {.out = out, .arena = arena_create()};
+  if (options) p.options = *options;
+  p.options.generic = true;
+  print_generic(&p, op);
   arena_destroy(p.arena);
 }

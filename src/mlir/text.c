@@ -5,7 +5,7 @@
 
 typedef VEC(ir_module *) module_list;
 
-static void note_lines(arena *a, mlir_parser *p) {
+void mlir_note_lines(arena *a, mlir_parser *p) {
   size_t start = 0;
   for (const char *newline; start <= p->source.size; start = (size_t)(newline - p->source.data) + 1) {
     vec_push(a, &p->line_starts, start);
@@ -16,7 +16,7 @@ static void note_lines(arena *a, mlir_parser *p) {
 
 // --- one piece
 
-static void note_operations(mlir_parser *p) {
+void mlir_note_operations(mlir_parser *p) {
   for (int op = IR_OP_UNKNOWN + 1; op < IR_OP_COUNT; op++)
     str_map_put(p->scratch, &p->operations, str_from(ir_opcode_text((ir_opcode)op)), (void *)(intptr_t)op);
 }
@@ -83,7 +83,7 @@ static heddle_status read_piece(mlir_parser p, size_t start, size_t end, int64_t
   p.expansion_left = *expansion;
   mlir_move(&p, start);
   if (p.kind != MLIR_END) {
-    note_operations(&p);
+    mlir_note_operations(&p);
     bool is_ok = mlir_scan_aliases(&p, start);
     mlir_move(&p, start);
     if (is_ok && parse_piece(&p, &m)) vec_push(p.arena, list, m);
@@ -114,7 +114,7 @@ heddle_status mlir_parser_run(arena *a, const char *file, str source, int64_t ex
   arena *lines = arena_create();
   module_list list = {0};
   mlir_parser p = {.arena = a, .file = arena_strdup(a, file, strlen(file)), .source = source};
-  note_lines(lines, &p);
+  mlir_note_lines(lines, &p);
   heddle_status status = read_pieces(&p, expansion, &list);
   if (status_is_ok(status) && !list.size)
     status = status_at(HEDDLE_INVALID, mlir_where(&p, source.size), "found no operations, wanted a module");
@@ -135,7 +135,7 @@ static bool is_whole(str text, bool is_type) {
   mlir_parser p = {.arena = scratch, .scratch = scratch, .file = "text", .source = text, .limit = text.size};
   const ir_type *type;
   const ir_attribute *attribute;
-  note_lines(scratch, &p);
+  mlir_note_lines(scratch, &p);
   mlir_move(&p, 0);
   bool is_ok = (is_type ? mlir_type(&p, &type) : mlir_attribute(&p, &attribute)) && p.kind == MLIR_END;
   heddle_status_free(p.status);

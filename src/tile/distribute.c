@@ -10,6 +10,7 @@
 #include "emit/ir_builder.h"
 #include "hlo/shape.h"
 #include "tile/local_memory.h"
+#include "tile/own_interface.h"
 #include "tile/passes.h"
 #include "tile/workgroups.h"
 
@@ -153,6 +154,7 @@ static heddle_status distribute_all(lower_context *c, MlirOperation function, Ml
 static heddle_status run(pass_context *context, void *unit) {
   lower_context *c = lower_context_of(context);
   const MlirOperation module = {unit};
+  own_interface_make(c->scratch, module);
   ir_operations functions = ir_collect(c->scratch, module, "func.func");
   for (int k = 0; k < functions.size; k++) {
     MlirOperation f = functions.data[k];

@@ -211,9 +211,7 @@ static const char *objection_to_memory(const proof *p, MlirValue memory) {
   return why;
 }
 
-// Whether the operation only reads the memory that is its operand of this number, or hands it on. What is not known may
-// write.
-static bool only_reads(MlirOperation op, int operand) {
+bool memory_proof_only_reads(MlirOperation op, int operand) {
   static const char *const readers[] = {"memref.load",       "vector.load",   "vector.transfer_read",
                                         "vector.maskedload", "vector.gather", "memref.dim",
                                         "memref.dealloc",    "memref.view",   "memref.reshape",
@@ -229,7 +227,7 @@ static bool only_reads(MlirOperation op, int operand) {
 static const char *objection_to_writes(const proof *p, MlirOperation op) {
   const char *why = NULL;
   for (int k = 0; k < mlirOperationGetNumOperands(op) && !why; k++)
-    if (is_memory(mlirValueGetType(ir_operand(op, k))) && !only_reads(op, k))
+    if (is_memory(mlirValueGetType(ir_operand(op, k))) && !memory_proof_only_reads(op, k))
       why = objection_to_memory(p, ir_operand(op, k));
   return why;
 }

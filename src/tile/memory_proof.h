@@ -16,6 +16,10 @@
 // that it fails at.
 heddle_status memory_proof_make(arena *a, MlirOperation function, int64_t *bytes);
 
+// Whether the operation only reads the memory that is its operand of this number, or hands it on. What is not known may
+// write.
+bool memory_proof_only_reads(MlirOperation op, int operand);
+
 // Of memory of this type; -1 if that is not known.
 int64_t memory_proof_bytes(MlirType memory);
 

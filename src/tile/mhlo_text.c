@@ -4,8 +4,8 @@
 #include "mlir/print.h"
 #include "stablehlo/hlo_to_stablehlo.h"
 
-// The text with what stands in front of names and attributes replaced, outside of strings that begin elsewhere.
-static void rename_dialects(str from, text *out) {
+// What stands in front of names and attributes is replaced, outside of strings that begin elsewhere.
+void mhlo_text_rename(str from, text *out) {
   static const char *const old[] = {"\"stablehlo.", "\"chlo.", "#stablehlo", "#chlo", "!stablehlo"};
   static const char *const made[] = {"\"mhlo.", "\"mhlo.", "#mhlo", "#mhlo", "!mhlo"};
   for (size_t at = 0; at < from.size;) {
@@ -27,7 +27,7 @@ heddle_status mhlo_text_write(arena *a, const computation *c, text *out) {
   TRY(hlo_to_stablehlo(a, copy, &converted));
   text t = {0};
   mlir_print_module(&t, converted, &(mlir_print_options){.generic = true});
-  rename_dialects(text_view(&t), out);
+  mhlo_text_rename(text_view(&t), out);
   text_free(&t);
   return status_ok();
 }

@@ -9,4 +9,7 @@
 // operation for.
 heddle_status mhlo_text_write(arena *a, const computation *c, text *out);
 
+// Appends StableHLO's generic text with MHLO's names in front of operations, attributes and types.
+void mhlo_text_rename(str from, text *out);
+
 #endif

@@ -5,6 +5,7 @@
 // workgroup shares, a workitem's own are on its stack. All memory is an array of elements in a row by now: a view of it
 // is an offset, and strides that its type has, so that an access is one element's number. Devices take neither
 // descriptors nor the fields of structs, of which MLIR's own lowering makes them.
+#include "tile/own_interface.h"
 #include "tile/passes.h"
 
 #include <mlir-c/BuiltinAttributes.h>
@@ -264,6 +265,7 @@ static heddle_status convert(pointers *p) {
 static heddle_status run(pass_context *context, void *unit) {
   lower_context *c = lower_context_of(context);
   const MlirOperation module = {unit};
+  own_interface_make(c->scratch, module);
   const ir_operations functions = ir_collect(c->scratch, module, "func.func");
   for (int k = 0; k < functions.size; k++) {
     if (mlirBlockIsNull(ir_body(functions.data[k], 0))) continue;

@@ -17,9 +17,9 @@
 #include "tools/flags.h"
 #include "tools/mlir_guard.h"
 #include "tools/mlir_spelling.h"
-#include "tools/mlir_spelling_2020.h"
 #include "tools/pass_arguments.h"
 #include "tools/pass_flags.h"
+#include "tools/region_text.h"
 
 typedef struct command {
   arena *arena;
@@ -153,10 +153,12 @@ static heddle_status run_passes(command *c, MlirOperation module) {
 static heddle_status parse_spelled(command *c, MlirContext context, str source, MlirModule *out) {
   text spelled = {0};
   text today = {0};
-  if (mlir_spelling_2020_is(source)) mlir_spelling_2020_read(source, &today);
-  mlir_spelling_read(today.size > 0 ? text_view(&today) : source, &spelled, &c->is_xla);
+  heddle_status status = region_text_spell(source, &today);
+  if (status_is_ok(status)) {
+    mlir_spelling_read(text_view(&today), &spelled, &c->is_xla);
+    status = parse(context, &spelled, out);
+  }
   text_free(&today);
-  heddle_status status = parse(context, &spelled, out);
   text_free(&spelled);
   return status;
 }

@@ -172,11 +172,33 @@ static void make_up_lines(reader *r, size_t from, size_t out_from) {
   for (; lines > 0; lines--) text_putc(r->out, '\n');
 }
 
+// f32 of tensor<10x15xf32>.
+static str element_of(str type) {
+  const char *open = memchr(type.data, '<', type.size);
+  if (!open) return type;
+  str s = {open + 1, type.size - (size_t)(open + 1 - type.data)};
+  if (s.size > 0 && s.data[s.size - 1] == '>') s.size--;
+  for (;;) {
+    size_t digits = 0;
+    while (digits < s.size && ((s.data[digits] >= '0' && s.data[digits] <= '9') || s.data[digits] == '?')) digits++;
+    if (digits == 0 || digits == s.size || s.data[digits] != 'x') break;
+    s = (str){s.data + digits + 1, s.size - digits - 1};
+  }
+  const char *comma = memchr(s.data, ',', s.size);
+  return comma ? (str){s.data, (size_t)(comma - s.data)} : s;
+}
+
 // --- structured operations
 
-// `linalg.matmul(%a, %b, %c) {…} : A, B, C`: the last operand is the result, of a fill the first.
-static void spell_named(reader *r, str name) {
-  const size_t start = r->at, out_start = r->out->size;
+typedef struct named {
+  str attributes;  // in braces, or nothing
+  str_list values, types;
+} named;
+
+// `(%a, %b, %c) {…} : A, B, C`, the attributes perhaps in front. False, with the reader back at its place, for what has
+// another form.
+static bool read_named(reader *r, named *out) {
+  const size_t start = r->at;
   str attributes = {0}, operands;
   skip_space(r);
   if (peek(r) == '{') attributes = read_balanced(r);
@@ -192,30 +214,171 @@ static void spell_named(reader *r, str name) {
   skip_space(r);
   if (peek(r) == '{') attributes = read_balanced(r);
   skip_space(r);
-  str_list values = split(r->arena, operands);
-  if (peek(r) != ':' || values.size < 2) {
-    r->at = start;
+  *out = (named){.attributes = attributes, .values = split(r->arena, operands)};
+  const bool has_types = peek(r) == ':' && out->values.size >= 2;
+  if (has_types) {
+    r->at++;
+    out->types = read_types(r, out->values.size);
+  }
+  if (has_types && out->types.size == out->values.size) return true;
+  r->at = start;
+  return false;
+}
+
+static void swap_first(named *n) {
+  const str value = n->values.data[0], type = n->types.data[0];
+  n->values.data[0] = n->values.data[1];
+  n->types.data[0] = n->types.data[1];
+  n->values.data[1] = value;
+  n->types.data[1] = type;
+}
+
+static void write_operands(reader *r, const named *n) {
+  write_list(r->out, "ins", &n->values, &n->types, 0, n->values.size - 1);
+  write_list(r->out, "outs", &n->values, &n->types, n->values.size - 1, n->values.size);
+}
+
+// `linalg.matmul(%a, %b, %c) {…} : A, B, C`: the last operand is the result, of a fill the first.
+static void spell_named(reader *r, str name) {
+  const size_t start = r->at, out_start = r->out->size;
+  named n;
+  if (!read_named(r, &n)) {
     text_append(r->out, name);
     return;
   }
-  r->at++;
-  str_list types = read_types(r, values.size);
-  if (types.size < values.size) {
-    r->at = start;
-    text_append(r->out, name);
-    return;
-  }
-  if (str_is(name, "linalg.fill")) {
-    const str value = values.data[0], type = types.data[0];
-    values.data[0] = values.data[1];
-    types.data[0] = types.data[1];
-    values.data[1] = value;
-    types.data[1] = type;
-  }
+  if (str_is(name, "linalg.fill")) swap_first(&n);
   text_append(r->out, name);
-  if (attributes.size > 0) text_printf(r->out, " " STR_FMT, STR_ARG(attributes));
-  write_list(r->out, "ins", &values, &types, 0, values.size - 1);
-  write_list(r->out, "outs", &values, &types, values.size - 1, values.size);
+  if (n.attributes.size > 0) text_printf(r->out, " " STR_FMT, STR_ARG(n.attributes));
+  write_operands(r, &n);
+  make_up_lines(r, start, out_start);
+}
+
+// --- windows
+
+enum { MOST_DIMS = 16 };  // of what a window goes over
+
+// `[1, 2]` of `strides = [1, 2]`; nothing if the attribute is not there.
+static str_list numbers_of(reader *r, str attributes, const char *name) {
+  const str_list none = {0};
+  if (attributes.size < 2) return none;
+  const str_list all = split(r->arena, (str){attributes.data + 1, attributes.size - 2});
+  for (int k = 0; k < all.size; k++) {
+    const char *open = memchr(all.data[k].data, '[', all.data[k].size);
+    if (!str_starts_with(all.data[k], name) || !open) continue;
+    const str list = {open + 1, all.data[k].size - (size_t)(open + 1 - all.data[k].data)};
+    return split(r->arena, list.size > 0 && list.data[list.size - 1] == ']' ? (str){list.data, list.size - 1} : list);
+  }
+  return none;
+}
+
+// How many dims memref<1x?xf32, …> has.
+static int rank_of(str type) {
+  int rank = 0;
+  for (size_t k = 0; k < type.size && type.data[k] != ','; k++)
+    rank += k > 0 && type.data[k] == 'x' && type.data[k - 1] != 'e';
+  return rank;
+}
+
+static void write_dense(reader *r, const char *name, const str_list *numbers, int rank) {
+  text_printf(r->out, "%s = dense<[", name);
+  for (int k = 0; k < rank; k++) {
+    const str one = k < numbers->size ? numbers->data[k] : STR("1");
+    text_printf(r->out, "%s" STR_FMT, k > 0 ? ", " : "", STR_ARG(one));
+  }
+  text_printf(r->out, "]> : tensor<%dxi64>", rank);
+}
+
+// Attributes that are not about windows, each with a comma in front.
+static void write_others(reader *r, str attributes) {
+  if (attributes.size < 2) return;
+  const str_list all = split(r->arena, (str){attributes.data + 1, attributes.size - 2});
+  for (int k = 0; k < all.size; k++)
+    if (!str_starts_with(all.data[k], "strides") && !str_starts_with(all.data[k], "dilations"))
+      text_printf(r->out, ", " STR_FMT, STR_ARG(all.data[k]));
+}
+
+// `linalg.conv(%filter, %image, %result) {dilations = […], strides = […]} : …`, features last. What is padded has no
+// such form today, and keeps its old one.
+static void spell_convolution(reader *r, str name) {
+  static const char *const today[] = {"linalg.conv_1d_nwc_wcf", "linalg.conv_2d_nhwc_hwcf",
+                                      "linalg.conv_3d_ndhwc_dhwcf"};
+  const size_t start = r->at, out_start = r->out->size;
+  named n;
+  const bool is_read = read_named(r, &n);
+  const int dims = is_read ? rank_of(n.types.data[0]) - 2 : 0;
+  if (dims < 1 || dims > 3 || n.values.size != 3 ||
+      (n.attributes.size > 0 && memmem(n.attributes.data, n.attributes.size, "padding", 7))) {
+    r->at = start;
+    text_append(r->out, name);
+    return;
+  }
+  const str_list dilations = numbers_of(r, n.attributes, "dilations"), strides = numbers_of(r, n.attributes, "strides");
+  swap_first(&n);
+  text_printf(r->out, "%s {", today[dims - 1]);
+  write_dense(r, "dilations", &dilations, dims);
+  text_puts(r->out, ", ");
+  write_dense(r, "strides", &strides, dims);
+  write_others(r, n.attributes);
+  text_putc(r->out, '}');
+  write_operands(r, &n);
+  make_up_lines(r, start, out_start);
+}
+
+// affine_map<(d0, d1, d2, d3) -> …> with `expression` of each dim behind the arrow.
+static void write_map(reader *r, int rank, const str_list *steps, const str_list *dilations, char part) {
+  text_puts(r->out, "affine_map<(");
+  for (int k = 0; k < 2 * rank; k++) text_printf(r->out, "%sd%d", k > 0 ? ", " : "", k);
+  text_puts(r->out, ") -> (");
+  for (int k = 0; k < rank; k++) {
+    const str step = k < steps->size ? steps->data[k] : STR("1"),
+              dilation = k < dilations->size ? dilations->data[k] : STR("1");
+    text_puts(r->out, k > 0 ? ", " : "");
+    if (part == 'w') text_printf(r->out, "d%d", rank + k);
+    else if (part == 'r') text_printf(r->out, "d%d", k);
+    else text_printf(r->out, "d%d * " STR_FMT " + d%d * " STR_FMT, k, STR_ARG(step), rank + k, STR_ARG(dilation));
+  }
+  text_puts(r->out, ")>");
+}
+
+static const char *combiner_of(str name, bool is_float) {
+  if (str_is(name, "linalg.pooling_max")) return is_float ? "arith.maximumf" : "arith.maxsi";
+  if (str_is(name, "linalg.pooling_min")) return is_float ? "arith.minimumf" : "arith.minsi";
+  if (str_is(name, "linalg.pooling_sum")) return is_float ? "arith.addf" : "arith.addi";
+  return NULL;
+}
+
+// `linalg.pooling_max(%image, %window, %result) {…} : …`: windows along all dims, of which the second operand has but
+// the sizes.
+static void spell_pooling(reader *r, str name) {
+  const size_t start = r->at, out_start = r->out->size;
+  named n;
+  const bool is_read = read_named(r, &n);
+  const int rank = is_read ? rank_of(n.types.data[0]) : 0;
+  const str element = is_read ? element_of(n.types.data[0]) : STR("");
+  const char *combiner = combiner_of(name, element.size > 0 && element.data[0] != 'i');
+  if (!combiner || rank < 1 || rank > MOST_DIMS || n.values.size != 3 ||
+      (n.attributes.size > 0 && memmem(n.attributes.data, n.attributes.size, "padding", 7))) {
+    r->at = start;
+    text_append(r->out, name);
+    return;
+  }
+  const str_list dilations = numbers_of(r, n.attributes, "dilations"), strides = numbers_of(r, n.attributes, "strides");
+  text_puts(r->out, "linalg.generic {indexing_maps = [");
+  for (int k = 0; k < 3; k++) {
+    text_puts(r->out, k > 0 ? ", " : "");
+    write_map(r, rank, &strides, &dilations, "iwr"[k]);
+  }
+  text_puts(r->out, "], iterator_types = [");
+  for (int k = 0; k < 2 * rank; k++)
+    text_printf(r->out, "%s\"%s\"", k > 0 ? ", " : "", k < rank ? "parallel" : "reduction");
+  text_puts(r->out, "]");
+  write_others(r, n.attributes);
+  text_putc(r->out, '}');
+  write_operands(r, &n);
+  text_printf(r->out,
+              " { ^bb0(%%at: " STR_FMT ", %%in_window: " STR_FMT ", %%so_far: " STR_FMT
+              "): %%combined = %s %%so_far, %%at : " STR_FMT " linalg.yield %%combined : " STR_FMT " }",
+              STR_ARG(element), STR_ARG(element), STR_ARG(element), combiner, STR_ARG(element), STR_ARG(element));
   make_up_lines(r, start, out_start);
 }
 
@@ -233,22 +396,6 @@ static void write_attributes(arena *a, str braces, int *args_in, text *out) {
     any = true;
   }
   text_putc(out, '}');
-}
-
-// f32 of tensor<10x15xf32>.
-static str element_of(str type) {
-  const char *open = memchr(type.data, '<', type.size);
-  if (!open) return type;
-  str s = {open + 1, type.size - (size_t)(open + 1 - type.data)};
-  if (s.size > 0 && s.data[s.size - 1] == '>') s.size--;
-  for (;;) {
-    size_t digits = 0;
-    while (digits < s.size && ((s.data[digits] >= '0' && s.data[digits] <= '9') || s.data[digits] == '?')) digits++;
-    if (digits == 0 || digits == s.size || s.data[digits] != 'x') break;
-    s = (str){s.data + digits + 1, s.size - digits - 1};
-  }
-  const char *comma = memchr(s.data, ',', s.size);
-  return comma ? (str){s.data, (size_t)(comma - s.data)} : s;
 }
 
 static void read_all(reader *r);
@@ -298,6 +445,32 @@ static void make_empty_tensors(reader *r, int first, const str_list *types, size
   text_free(&made);
 }
 
+// Of linalg.indexed_generic the block's first arguments are positions, of which there are as many as the block has more
+// arguments than elements.
+static str positions_apart(reader *r, str region, int elements) {
+  const char *label = memmem(region.data, region.size, "^bb", 3);
+  const char *open = label ? memchr(label, '(', region.size - (size_t)(label - region.data)) : NULL;
+  const char *close = open ? memchr(open, ')', region.size - (size_t)(open - region.data)) : NULL;
+  const char *behind = close ? memchr(close, ':', region.size - (size_t)(close - region.data)) : NULL;
+  if (!behind) return region;
+  const str_list all = split(r->arena, (str){open + 1, (size_t)(close - open - 1)});
+  const int positions = all.size - elements;
+  text t = {0};
+  text_append(&t, (str){region.data, (size_t)(open + 1 - region.data)});
+  for (int k = positions > 0 ? positions : 0; k < all.size; k++)
+    text_printf(&t, "%s" STR_FMT, k > positions && k > 0 ? ", " : "", STR_ARG(all.data[k]));
+  text_puts(&t, "):");
+  for (int k = 0; k < positions; k++) {
+    const char *colon = memchr(all.data[k].data, ':', all.data[k].size);
+    const str name = trimmed((str){all.data[k].data, colon ? (size_t)(colon - all.data[k].data) : all.data[k].size});
+    text_printf(&t, " " STR_FMT " = linalg.index %d : index", STR_ARG(name), k);
+  }
+  text_append(&t, (str){behind + 1, region.size - (size_t)(behind + 1 - region.data)});
+  const str made = str_copy(r->arena, text_view(&t));
+  text_free(&t);
+  return made;
+}
+
 // `linalg.generic {args_in = 2 : i64, …} %a, %b, %c { ^bb0(…): … } : A, B, C`, of tensors with `-> R` behind.
 static void spell_generic(reader *r, str name) {
   const size_t start = r->at;
@@ -307,7 +480,7 @@ static void spell_generic(reader *r, str name) {
   const size_t first = r->at;
   while (peek(r) && peek(r) != '{' && peek(r) != ':') r->at++;
   const str_list values = split(r->arena, (str){r->source.data + first, r->at - first});
-  const str region = peek(r) == '{' ? read_balanced(r) : (str){0};
+  str region = peek(r) == '{' ? read_balanced(r) : (str){0};
   skip_space(r);
   if (!memmem(attributes.data ? attributes.data : "", attributes.size, "args_in", 7) || region.size == 0 ||
       peek(r) != ':') {
@@ -335,6 +508,7 @@ static void spell_generic(reader *r, str name) {
   text_puts(r->out, "linalg.generic ");
   write_attributes(r->arena, attributes, &args_in, r->out);
   if (args_in > args) args_in = args;
+  if (str_is(name, "linalg.indexed_generic")) region = positions_apart(r, region, values.size);
   str_list outputs = {0};
   for (int k = 0; k < results.size; k++)
     vec_push(r->arena, &outputs, str_from(arena_printf(r->arena, "%%empty_%d", made + k)));
@@ -374,8 +548,16 @@ static void spell_operation(reader *r, str word) {
     while (peek(r) && peek(r) != '\n') r->at++;
     return;
   }
-  if (str_is(word, "linalg.generic")) {
+  if (str_is(word, "linalg.generic") || str_is(word, "linalg.indexed_generic")) {
     spell_generic(r, word);
+    return;
+  }
+  if (str_is(word, "linalg.conv")) {
+    spell_convolution(r, word);
+    return;
+  }
+  if (str_starts_with(word, "linalg.pooling_") && combiner_of(word, true)) {
+    spell_pooling(r, word);
     return;
   }
   if (str_starts_with(word, "linalg.") && !str_is(word, "linalg.yield") && is_old_structured(r)) {
@@ -459,12 +641,21 @@ static void read_all(reader *r) {
   }
 }
 
+// `linalg.fill(`
+static bool calls(str rest) {
+  size_t end = 0;
+  while (end < rest.size && is_word(rest.data[end])) end++;
+  return end < rest.size && rest.data[end] == '(';
+}
+
 bool mlir_spelling_2020_is(str source) {
   for (size_t k = 0; k < source.size; k++) {
     const str rest = {source.data + k, source.size - k};
     if (k > 0 && is_word(source.data[k - 1])) continue;
     if (str_starts_with(rest, "func @") && (k == 0 || strchr(" \t\n", source.data[k - 1]))) return true;
     if (str_starts_with(rest, "constant ") && k > 1 && source.data[k - 2] == '=') return true;
+    if (str_starts_with(rest, "args_in = ") || str_starts_with(rest, "spv.ControlBarrier")) return true;
+    if (str_starts_with(rest, "linalg.") && calls(rest)) return true;
   }
   return false;
 }

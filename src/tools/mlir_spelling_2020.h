@@ -7,7 +7,7 @@
 
 #include "base/str.h"
 
-// Whether the text has a `func @…` or a `constant`, as nobody writes them today.
+// Whether the text has a `func @…`, a `constant` or a structured operation as nobody writes them today.
 bool mlir_spelling_2020_is(str source);
 
 // The same program as it is written today, its lines where they were. What is no such text is left as it is: MLIR's

@@ -24,6 +24,12 @@ static const char program[] =
     "  }\n"
     "  %9 = \"gpu.block_id\"() {dimension = \"x\"} : () -> index\n"
     "  spv.ControlBarrier \"Workgroup\", \"Workgroup\"\n"
+    "  linalg.conv(%f, %i, %o) {strides = [2, 1]} : memref<3x3x4x8xf32>, memref<1x9x9x4xf32>, memref<1x4x7x8xf32>\n"
+    "  linalg.pooling_max(%i, %w, %o) {strides = [2]} : memref<8xf32>, memref<2xf32>, memref<4xf32>\n"
+    "  linalg.indexed_generic {args_in = 1 : i64, args_out = 1 : i64} %a, %b {\n"
+    "  ^bb0(%n: index, %u: f32, %v: f32):  // no predecessors\n"
+    "    linalg.yield %u : f32\n"
+    "  }: memref<8xf32>, memref<8xf32>\n"
     "  return\n"
     "}\n";
 
@@ -52,6 +58,13 @@ static void test_reads_all_forms(void **state) {
       "scf.reduce",
       "dimension = #gpu<dim x>",
       "gpu.barrier\n",
+      "linalg.conv_2d_nhwc_hwcf {dilations = dense<[1, 1]> : tensor<2xi64>, strides = dense<[2, 1]> : tensor<2xi64>} ",
+      "ins(%i, %f : memref<1x9x9x4xf32>, memref<3x3x4x8xf32>) outs(%o : memref<1x4x7x8xf32>)",
+      "(d0 * 2 + d1 * 1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = "
+      "[\"parallel\", ",
+      "\"reduction\"]} ins(%i, %w : memref<8xf32>, memref<2xf32>) outs(%o : memref<4xf32>) {",
+      "arith.maximumf %so_far, %at : f32",
+      "^bb0(%u: f32, %v: f32): %n = linalg.index 0 : index",
   };
   for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++)
     if (!strstr(text_cstr(&t), wanted[k])) fail_msg("no %s in\n%s", wanted[k], text_cstr(&t));

@@ -5,11 +5,13 @@
 #include <mlir-c/BuiltinTypes.h>
 
 #include "base/int64.h"
+#include "tile/own_interface.h"
 #include "tile/panels.h"
 #include "tile/passes.h"
 #include "tile/workgroups.h"
 #include "tools/mlir_guard.h"
 #include "tools/mlir_spelling_2020.h"
+#include "tools/mlir_spelling_mhlo.h"
 
 static const char separator[] = "// -----";
 
@@ -43,19 +45,36 @@ void region_text_split(arena *a, str source, str_list *out) {
   add_part(a, source, begin, source.size, out);
 }
 
-heddle_status region_text_parse(MlirContext context, str source, MlirModule *out) {
+heddle_status region_text_spell(str source, text *out) {
   text today = {0};
   if (mlir_spelling_2020_is(source)) mlir_spelling_2020_read(source, &today);
   else text_append(&today, source);
-  tile_load_dialects(context);
-  heddle_status s = mlir_guard_check(text_view(&today));
+  const heddle_status status = mlir_spelling_mhlo_read("-", text_view(&today), out);
+  text_free(&today);
+  return status;
+}
+
+static void make_interface(MlirOperation module) {
+  arena *a = arena_create();
+  own_interface_make(a, module);
+  arena_destroy(a);
+}
+
+heddle_status region_text_parse(MlirContext context, str source, MlirModule *out) {
+  text today = {0};
+  heddle_status s = region_text_spell(source, &today);
+  if (status_is_ok(s)) s = mlir_guard_check(text_view(&today));
   if (!status_is_ok(s)) {
     text_free(&today);
     return s;
   }
+  tile_load_dialects(context);
   *out = mlirModuleCreateParse(context, mlirStringRefCreate(text_cstr(&today), today.size));
   text_free(&today);
-  if (!mlirModuleIsNull(*out)) return status_ok();
+  if (!mlirModuleIsNull(*out)) {
+    make_interface(mlirModuleGetOperation(*out));
+    return status_ok();
+  }
   TRY(ir_diagnostics(context, HEDDLE_INVALID, "cannot parse the region"));
   return status_error(HEDDLE_INVALID, "cannot parse the region");
 }

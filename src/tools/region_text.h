@@ -11,8 +11,12 @@ typedef VEC(str) str_list;
 // blanks left out. Each part has as many empty lines in front as stand before it, so that places are the whole text's.
 void region_text_split(arena *a, str source, str_list *out);
 
-// A module in today's spelling or that of 2020. The caller destroys it. HEDDLE_INVALID, with line and column, for what
-// MLIR does not read.
+// Appends the text in today's spelling, MHLO's operations in their generic form, with its lines where they were.
+// HEDDLE_INVALID, with line and column, for an operation of MHLO's in no form that it has.
+heddle_status region_text_spell(str source, text *out);
+
+// A module in today's spelling or that of 2020; one without an interface gets one (tile/own_interface.h). The caller
+// destroys it. HEDDLE_INVALID, with line and column, for what MLIR does not read.
 heddle_status region_text_parse(MlirContext context, str source, MlirModule *out);
 
 // The only function of the module that is a region: it takes nothing, as its arrays are bindings'.
