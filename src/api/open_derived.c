@@ -25,6 +25,13 @@ static void assume(const open_derived_reading *r, arena *a, int64_t left, int64_
   vec_push(a, &r->sizes->conditions, c);
 }
 
+// Another condition: (b - 1) / 2 is one less than (b + 1) / 2 if nothing below 0 is divided.
+static void assume_dividend(const open_derived_reading *r, arena *a, int64_t left) {
+  const import_condition c = {
+      IMPORT_AT_LEAST, left, 0, str_from("a shape is a quotient of a number that is not below 0"), {0}};
+  vec_push(a, &r->sizes->conditions, c);
+}
+
 typedef struct answering {
   open_derived_reading *reading;
   arena *arena;
@@ -35,6 +42,8 @@ static int64_t stand_in(open_derived_reading *r, const open_derived_use *u, int6
   const open_samples *s = r->samples;
   const int symbol = s->symbol_count - s->derived_count + u->symbol;
   open_derived_value *known = open_samples_derived(s, r->sample, symbol);
+  int64_t more;
+  r->fails |= __builtin_mul_overflow(u->offset, right, &more) || __builtin_sub_overflow(left, more, &left);
   if (!r->seen[u->symbol]) {
     known->left = left;
     known->right = right;
@@ -43,7 +52,7 @@ static int64_t stand_in(open_derived_reading *r, const open_derived_use *u, int6
   }
   r->seen[u->symbol] = true;
   r->fails |= known->left != left || known->right != right || known->stand_in == 0;
-  return r->fails ? value : known->stand_in;
+  return r->fails ? value : known->stand_in + u->offset;
 }
 
 static int64_t answer(void *context, import_derived_kind kind, int64_t left, int64_t right, int64_t value) {
@@ -57,7 +66,9 @@ static int64_t answer(void *context, import_derived_kind kind, int64_t left, int
   const open_derived_use *u = &r->derived->uses[r->next++];
   if (u->is_constant) r->fails |= left != u->left || right != u->right;
   switch (u->role) {
-    case OPEN_DERIVED_SYMBOL: return stand_in(r, u, left, right, value);
+    case OPEN_DERIVED_SYMBOL:
+      if (u->offset != 0) assume_dividend(r, x->arena, left);
+      return stand_in(r, u, left, right, value);
     case OPEN_DERIVED_ASSUMED: assume(r, x->arena, left, right); break;
     case OPEN_DERIVED_SAME: r->fails |= left != right; break;
     case OPEN_DERIVED_EXACT: r->fails |= !u->is_constant && !int64_goes_into(right, left); break;
@@ -140,10 +151,18 @@ static heddle_status note_all(finding *f) {
   return status_ok();
 }
 
-static bool is_same(const finding *f, int x, int y) {
+// But for a number that quotients differ by, for all sizes: that of x above that of y.
+static bool is_same(const finding *f, int x, int y, int64_t *above) {
+  enum { MOST = 1 << 20 };
   for (int k = 0; k < SAMPLES; k++) {
     const noted *l = &f->all[k].data[x], *r = &f->all[k].data[y];
-    if (l->kind != r->kind || l->left != r->left || l->right != r->right) return false;
+    int64_t difference;
+    if (l->kind != r->kind || l->right != r->right || __builtin_sub_overflow(l->left, r->left, &difference))
+      return false;
+    if (difference != 0 && (l->kind != IMPORT_QUOTIENT || !int64_goes_into(r->right, difference))) return false;
+    const int64_t here = difference == 0 ? 0 : difference / r->right;
+    if (k == 0) *above = here;
+    if (here != *above || here > MOST || here < -MOST) return false;
   }
   return true;
 }
@@ -183,19 +202,30 @@ static open_derived_use use_of(const finding *f, int x) {
   return u;
 }
 
-// Those that are one and the same are one class. False if there are too many.
+// The symbol of a class is the largest of its quotients, which divides nothing below 0 for the most sizes.
+static void count_from_largest(const finding *f, open_derived_use *uses) {
+  int64_t largest[MOST_CLASSES] = {0};
+  for (int x = 0; x < f->all[0].size; x++)
+    if (f->classes[x] >= 0) largest[f->classes[x]] = int64_max(largest[f->classes[x]], uses[x].offset);
+  for (int x = 0; x < f->all[0].size; x++)
+    if (f->classes[x] >= 0) uses[x].offset -= largest[f->classes[x]];
+}
+
+// Those that are one and the same, but for a number that they differ by, are one class. False if there are too many.
 static bool classify(finding *f, open_derived_use *uses) {
   for (int x = 0; x < f->all[0].size; x++) {
     uses[x] = use_of(f, x);
     f->classes[x] = -1;
     if (uses[x].role != OPEN_DERIVED_SYMBOL && uses[x].role != OPEN_DERIVED_ASSUMED) continue;
     for (int c = 0; c < f->class_count && f->classes[x] < 0; c++)
-      if (is_same(f, x, f->first_of[c])) f->classes[x] = c;
+      if (is_same(f, x, f->first_of[c], &uses[x].offset)) f->classes[x] = c;
     if (f->classes[x] >= 0) continue;
     if (f->class_count == MOST_CLASSES) return false;
+    uses[x].offset = 0;
     f->classes[x] = f->class_count;
     f->first_of[f->class_count++] = x;
   }
+  count_from_largest(f, uses);
   return true;
 }
 
@@ -279,6 +309,9 @@ static bool pads_with_less(const module *m, int64_t from) {
       const instruction *i = all->data[k];
       for (int d = 0; i->opcode == HLO_PAD && d < i->shape->rank; d++)
         if (i->attributes->padding.dims[d].low <= -from || i->attributes->padding.dims[d].high <= -from) return true;
+      const bool has_window = i->opcode == HLO_CONVOLUTION || i->opcode == HLO_REDUCE_WINDOW;
+      for (int d = 0; has_window && d < i->attributes->window.rank; d++)
+        if (i->attributes->window.dims[d].padding_high <= -from) return true;
     }
   }
   return false;

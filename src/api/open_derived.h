@@ -20,6 +20,7 @@ typedef enum open_derived_role {
 typedef struct open_derived_use {
   open_derived_role role;
   int symbol;           // among those that are derived
+  int64_t offset;       // to the symbol, none of a class is above 0: (b + 3) / 2 is (b + 5) / 2 less one
   int64_t left, right;  // of what depends on no size
   bool is_constant;
 } open_derived_use;

@@ -18,13 +18,38 @@ static heddle_status with_layout(lowering *l, const ir_attribute *list, int numb
   return shape_check(*out, l->op->where);
 }
 
-static heddle_status set_operand_layouts(lowering *l, const ir_operation *op, instruction *i) {
+// Operands that the called function takes, by their numbers in the operation: without those that say shapes of results.
+typedef struct taken_operands {
+  int count;
+  int *numbers;
+  instruction **operands;
+} taken_operands;
+
+static bool is_among(const int_list *list, int64_t number) {
+  for (int k = 0; k < list->size; k++)
+    if (list->data[k] == number) return true;
+  return false;
+}
+
+static taken_operands take_operands(lowering *l, const ir_operation *op, const int_list *sayers,
+                                    instruction *const *operands) {
+  taken_operands t = {0, arena_array(l->arena, int, op->operand_count),
+                      arena_array(l->arena, instruction *, op->operand_count)};
+  for (int k = 0; k < op->operand_count; k++) {
+    if (is_among(sayers, k)) continue;
+    t.numbers[t.count] = k;
+    t.operands[t.count++] = operands[k];
+  }
+  return t;
+}
+
+static heddle_status set_operand_layouts(lowering *l, const ir_operation *op, const taken_operands *t, instruction *i) {
   const ir_attribute *list = ir_find(op, "operand_layouts");
   if (!list || list->kind != IR_ATTR_ARRAY || list->count != op->operand_count) return status_ok();
-  const shape **layouts = arena_array(l->arena, const shape *, list->count);
-  for (int k = 0; k < list->count; k++) TRY(with_layout(l, list, k, i->operands[k]->shape, &layouts[k]));
+  const shape **layouts = arena_array(l->arena, const shape *, t->count);
+  for (int k = 0; k < t->count; k++) TRY(with_layout(l, list, t->numbers[k], i->operands[k]->shape, &layouts[k]));
   i->attributes->operand_layouts = layouts;
-  i->attributes->operand_layout_count = list->count;
+  i->attributes->operand_layout_count = t->count;
   build_mark(i, HLO_ATTRIBUTE_OPERAND_LAYOUT_CONSTRAINTS);
   return status_ok();
 }
@@ -37,8 +62,14 @@ static void print_indices(text *out, lowering *l, const ir_attribute *alias, con
   text_putc(out, '}');
 }
 
+static int64_t taken_number(const taken_operands *t, int64_t number) {
+  for (int k = 0; k < t->count; k++)
+    if (t->numbers[k] == number) return k;
+  return number;
+}
+
 // {{0}: (1, {})}: result element 0 may lie in operand 1.
-static void set_aliases(lowering *l, const ir_operation *op, instruction *i) {
+static void set_aliases(lowering *l, const ir_operation *op, const taken_operands *t, instruction *i) {
   const ir_attribute *list = ir_find(op, "output_operand_aliases");
   if (!list || list->kind != IR_ATTR_ARRAY || !list->count) return;
   text out = {0};
@@ -46,7 +77,8 @@ static void set_aliases(lowering *l, const ir_operation *op, instruction *i) {
   for (int k = 0; k < list->count; k++) {
     if (k) text_puts(&out, ", ");
     print_indices(&out, l, list->items[k], "output_tuple_indices");
-    text_printf(&out, ": (%lld, ", (long long)lowering_field_int(list->items[k], "operand_index", 0));
+    const int64_t operand = taken_number(t, lowering_field_int(list->items[k], "operand_index", 0));
+    text_printf(&out, ": (%lld, ", (long long)operand);
     print_indices(&out, l, list->items[k], "operand_tuple_indices");
     text_putc(&out, ')');
   }
@@ -121,12 +153,11 @@ static heddle_status add_called_functions(lowering *l, instruction *i, int count
 }
 
 // The shape of result k: declared, or said by one of the operands that indices_of_shape_operands names.
-static heddle_status result_shape(lowering *l, const ir_operation *op, instruction *const *operands, int k,
-                                  const shape **out) {
-  int_list sayers, dims;
-  TRY(lowering_ints(l, op, "indices_of_shape_operands", &sayers));
-  if (sayers.size != op->result_count) return lowering_declared(l, op, k, out);
-  int64_t which = sayers.data[k];
+static heddle_status result_shape(lowering *l, const ir_operation *op, const int_list *sayers,
+                                  instruction *const *operands, int k, const shape **out) {
+  int_list dims;
+  if (sayers->size == 0) return lowering_declared(l, op, k, out);
+  int64_t which = sayers->data[k];
   if (which < 0 || which >= op->operand_count)
     return lowering_invalid(op, "indices_of_shape_operands[%d] is %lld, wanted an operand", k, (long long)which);
   TRY(lowering_fold_ints(l, operands[which], "the operand that says the shape", &dims.data, &dims.size));
@@ -136,12 +167,12 @@ static heddle_status result_shape(lowering *l, const ir_operation *op, instructi
   return shape_check(*out, op->where);
 }
 
-static heddle_status results_shape_of(lowering *l, const ir_operation *op, instruction *const *operands,
-                                      const shape **out) {
+static heddle_status results_shape_of(lowering *l, const ir_operation *op, const int_list *sayers,
+                                      instruction *const *operands, const shape **out) {
   const ir_attribute *layouts = ir_find(op, "result_layouts");
   const shape **shapes = arena_array(l->arena, const shape *, op->result_count);
   for (int k = 0; k < op->result_count; k++) {
-    TRY(result_shape(l, op, operands, k, &shapes[k]));
+    TRY(result_shape(l, op, sayers, operands, k, &shapes[k]));
     TRY(with_layout(l, layouts, k, shapes[k], &shapes[k]));
   }
   *out = op->result_count == 1 ? shapes[0] : shape_tuple(l->arena, op->result_count, shapes);
@@ -278,16 +309,20 @@ heddle_status lower_custom_call(lowering *l, const ir_operation *op, instruction
   if (str_is(target, "shape_assertion") && !op->result_count) return check_shapes(l, op, operands);
   if (str_is(target, "stablehlo.dynamic_reduce_window")) return dynamic_reduce_window(l, op, operands, results);
   const shape *s;
-  TRY(results_shape_of(l, op, operands, &s));
-  instruction *i = build_add(l, HLO_CUSTOM_CALL, s, op->operand_count, operands);
+  int_list sayers;
+  TRY(lowering_ints(l, op, "indices_of_shape_operands", &sayers));
+  if (sayers.size != op->result_count) sayers.size = 0;
+  TRY(results_shape_of(l, op, &sayers, operands, &s));
+  const taken_operands taken = take_operands(l, op, &sayers, operands);
+  instruction *i = build_add(l, HLO_CUSTOM_CALL, s, taken.count, taken.operands);
   build_set_text(i, HLO_ATTRIBUTE_CUSTOM_CALL_TARGET, target);
   int64_t has_side_effect;
   TRY(lowering_int(op, "has_side_effect", 0, &has_side_effect));
   // StableHLO's checks fail the run whether anybody uses what they return or not.
   const bool is_check = str_starts_with(i->attributes->custom_call_target, "check.");
   if (has_side_effect || is_check) build_set_bool(i, HLO_ATTRIBUTE_CUSTOM_CALL_HAS_SIDE_EFFECT, true);
-  TRY(set_operand_layouts(l, op, i));
-  set_aliases(l, op, i);
+  TRY(set_operand_layouts(l, op, &taken, i));
+  set_aliases(l, op, &taken, i);
   set_backend_config(l, op, i);
   TRY(set_api_version(l, op, i));
   const ir_attribute *called = ir_find(op, "called_computations");
@@ -345,8 +380,12 @@ heddle_status lower_run_parallel(lowering *l, const ir_operation *op, instructio
   for (int k = 0; infeed && infeed->kind == IR_ATTR_ARRAY && k < infeed->count; k++)
     vec_push(l->arena, &names, infeed->items[k]);
   const shape *s;
-  TRY(results_shape_of(l, op, operands, &s));
-  instruction *i = build_add(l, HLO_CUSTOM_CALL, s, op->operand_count, operands);
+  int_list sayers;
+  TRY(lowering_ints(l, op, "indices_of_shape_operands", &sayers));
+  if (sayers.size != op->result_count) sayers.size = 0;
+  TRY(results_shape_of(l, op, &sayers, operands, &s));
+  const taken_operands taken = take_operands(l, op, &sayers, operands);
+  instruction *i = build_add(l, HLO_CUSTOM_CALL, s, taken.count, taken.operands);
   build_set_text(i, HLO_ATTRIBUTE_CUSTOM_CALL_TARGET, STR("interpreter.run_parallel"));
   build_set_bool(i, HLO_ATTRIBUTE_CUSTOM_CALL_HAS_SIDE_EFFECT, true);
   TRY(add_called_functions(l, i, names.size, names.data));
