@@ -53,6 +53,12 @@ MlirValue linalg_padded(linalg_emitter *e, MlirValue x, int rank, const int64_t 
 // dims[k] of the array; null: over its own.
 MlirValue linalg_windowed(linalg_emitter *e, MlirValue x, const shape *s, const window *w, const int64_t *dims,
                           MlirValue value);
+// Whether one dim of the window is at an element of an image of that many, not beside one or between two; null if it
+// always is. `output` is the loop over its `positions` in the result, `step` the one over the window.
+MlirValue linalg_meets_element(ir_builder *body, const window_dim *w, int64_t image, int64_t positions, int output,
+                               int step);
+// Both of two conditions, where a null one always holds.
+MlirValue linalg_and(ir_builder *b, MlirValue x, MlirValue y);
 // The array with its elements in the opposite order along the dims that are turned.
 MlirValue linalg_turned(linalg_emitter *e, MlirValue x, const shape *s, const bool *is_turned);
 // An array of this shape whose elements are the operand's where the map says.

@@ -219,32 +219,6 @@ static void convolution_maps(const linalg_emitter *e, const instruction *i, prod
   p->maps[2] = structured_dims(context, p->loop_count, rank, own);
 }
 
-static MlirValue and_also(ir_builder *b, MlirValue x, MlirValue y) {
-  return mlirValueIsNull(x) ? y : ir_binary(b, "arith.andi", x, y);
-}
-
-static MlirValue times(ir_builder *b, MlirValue x, int64_t by) {
-  return by == 1 ? x : ir_binary(b, "arith.muli", x, ir_index(b, by));
-}
-
-// Whether one dim of the window is at an element of the image; null if it always is.
-static MlirValue meets_element(ir_builder *body, const window_dim *w, int64_t image, int64_t positions, int output,
-                               int step) {
-  const int64_t last = w->padding_low + (image - 1) * w->base_dilation;
-  MlirValue at = ir_binary(body, "arith.addi", times(body, structured_index(body, output), w->stride),
-                           times(body, structured_index(body, step), w->window_dilation));
-  MlirValue all = {NULL};
-  if (w->padding_low > 0) all = ir_cmpi(body, "sge", at, ir_index(body, w->padding_low));
-  if ((positions - 1) * w->stride + (w->size - 1) * w->window_dilation > last)
-    all = and_also(body, all, ir_cmpi(body, "sle", at, ir_index(body, last)));
-  if (w->base_dilation > 1) {
-    MlirValue from_first = ir_binary(body, "arith.subi", at, ir_index(body, w->padding_low));
-    MlirValue gap = ir_binary(body, "arith.remsi", from_first, ir_index(body, w->base_dilation));
-    all = and_also(body, all, ir_cmpi(body, "eq", gap, ir_index(body, 0)));
-  }
-  return all;
-}
-
 // A product with what is beside the image or between its elements is no term: zero there times an infinite weight were
 // NaN.
 static MlirValue meets_image(ir_builder *body, const instruction *i) {
@@ -253,9 +227,10 @@ static MlirValue meets_image(ir_builder *body, const instruction *i) {
   MlirValue all = {NULL};
   for (int k = 0; k < a->window.rank; k++) {
     const int output = (int)l->output_spatial[k];
-    MlirValue one = meets_element(body, &a->window.dims[k], i->operands[0]->shape->dims[l->input_spatial[k]],
-                                  i->shape->dims[output], output, i->shape->rank + k);
-    if (!mlirValueIsNull(one)) all = and_also(body, all, one);
+    const MlirValue one =
+        linalg_meets_element(body, &a->window.dims[k], i->operands[0]->shape->dims[l->input_spatial[k]],
+                             i->shape->dims[output], output, i->shape->rank + k);
+    all = linalg_and(body, all, one);
   }
   return mlirValueIsNull(all) ? ir_int(body, mlirIntegerTypeGet(body->context, 1), 1) : all;
 }

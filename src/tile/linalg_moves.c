@@ -267,3 +267,29 @@ MlirValue linalg_windowed(linalg_emitter *e, MlirValue x, const shape *s, const 
   }
   return linalg_padded(e, x, s->rank, s->dims, padding, to, value);
 }
+
+MlirValue linalg_and(ir_builder *b, MlirValue x, MlirValue y) {
+  if (mlirValueIsNull(x) || mlirValueIsNull(y)) return mlirValueIsNull(x) ? y : x;
+  return ir_binary(b, "arith.andi", x, y);
+}
+
+static MlirValue times(ir_builder *b, MlirValue x, int64_t by) {
+  return by == 1 ? x : ir_binary(b, "arith.muli", x, ir_index(b, by));
+}
+
+MlirValue linalg_meets_element(ir_builder *body, const window_dim *w, int64_t image, int64_t positions, int output,
+                               int step) {
+  const int64_t last = w->padding_low + (image - 1) * w->base_dilation;
+  MlirValue at = ir_binary(body, "arith.addi", times(body, structured_index(body, output), w->stride),
+                           times(body, structured_index(body, step), w->window_dilation));
+  MlirValue all = {NULL};
+  if (w->padding_low > 0) all = ir_cmpi(body, "sge", at, ir_index(body, w->padding_low));
+  if ((positions - 1) * w->stride + (w->size - 1) * w->window_dilation > last)
+    all = linalg_and(body, all, ir_cmpi(body, "sle", at, ir_index(body, last)));
+  if (w->base_dilation > 1) {
+    MlirValue from_first = ir_binary(body, "arith.subi", at, ir_index(body, w->padding_low));
+    MlirValue gap = ir_binary(body, "arith.remsi", from_first, ir_index(body, w->base_dilation));
+    all = linalg_and(body, all, ir_cmpi(body, "eq", gap, ir_index(body, 0)));
+  }
+  return all;
+}

@@ -5,6 +5,7 @@
 #include "emit/elemental.h"
 #include "hlo/combiner.h"
 #include "kernel/hero_tiles.h"
+#include "kernel/reducer.h"
 #include "tile/linalg.h"
 #include "tile/structured.h"
 
@@ -18,6 +19,7 @@ typedef struct reduction {
   int loop_count;
   bool is_reduction[2 * SHAPE_MAX_RANK];
   MlirValue *inits;  // scalars, as accumulators are stored
+  bool asks;         // whether a point is an element: it may be one of a window that lies beside its array
 } reduction;
 
 static dtype value_dtype(const reduction *r, int value) { return r->i->operands[value]->shape->dtype; }
@@ -35,6 +37,27 @@ static MlirValue accumulator(const reduction *r, const ir_builder *body, int k) 
   bool reduces = false;
   for (int d = 0; d < r->loop_count; d++) reduces |= r->is_reduction[d];
   return reduces ? mlirBlockGetArgument(body->block, r->count + r->extra + k) : r->inits[k];
+}
+
+// Whether the window is at an element of the array; null if it always is.
+static MlirValue meets_array(ir_builder *body, const instruction *i) {
+  const window *w = &i->attributes->window;
+  const shape *from = i->operands[0]->shape;
+  const int rank = from->rank;
+  const shape *result = shape_is_tuple(i->shape) ? i->shape->elements[0] : i->shape;
+  MlirValue all = {NULL};
+  for (int d = 0; d < rank; d++)
+    all = linalg_and(body, all, linalg_meets_element(body, &w->dims[d], from->dims[d], result->dims[d], d, rank + d));
+  return all;
+}
+
+// What a point beside the array would have combined is not taken.
+static void keep_beside(ir_builder *body, const reduction *r, MlirValue *combined) {
+  MlirValue meets = r->asks ? meets_array(body, r->i) : (MlirValue){NULL};
+  for (int k = 0; k < r->count && !mlirValueIsNull(meets); k++) {
+    MlirValue operands[] = {meets, combined[k], accumulator(r, body, k)};
+    combined[k] = ir_value(body, "arith.select", mlirValueGetType(combined[k]), 3, operands);
+  }
 }
 
 static heddle_status combine(linalg_emitter *e, const reduction *r, ir_builder *body, const char *wide,
@@ -75,6 +98,7 @@ static heddle_status build_reduction(linalg_emitter *e, reduction *r, MlirValue 
   ir_builder body;
   MlirOperation made = structured_begin(&e->b, &op, &body);
   TRY(combine(e, r, &body, wide, combined));
+  keep_beside(&body, r, combined);
   structured_yield(&body, r->count, combined);
   for (int k = 0; k < r->count; k++) {
     out[k] = ir_result(made, k);
@@ -113,6 +137,26 @@ heddle_status linalg_reduce(linalg_emitter *e, const instruction *i, MlirValue *
 
 // --- windows
 
+static bool begins_with(const instruction *init, double number) {
+  return reducer_knows(init) && !dtype_is_complex(init->shape->dtype) && literal_get_double(init->literal, 0) == number;
+}
+
+// Whether a sum, or whatever it is, stays the same if the init value is combined with it again, as often as may be: so
+// it is no matter then what lies beside the array.
+static bool init_is_harmless(const instruction *i) {
+  if (i->operand_count != 2) return false;
+  switch (combiner_opcode(i->called[0])) {
+    case HLO_ADD: return begins_with(i->operands[1], 0);
+    case HLO_AND: return true;
+    case HLO_MAXIMUM: return true;
+    case HLO_MINIMUM: return true;
+    case HLO_MULTIPLY: return begins_with(i->operands[1], 1);
+    case HLO_OR: return true;
+    case HLO_XOR: return begins_with(i->operands[1], 0);
+    default: return false;
+  }
+}
+
 static MlirValue padded_operand(linalg_emitter *e, const instruction *i, int k, int count) {
   const window *w = &i->attributes->window;
   MlirValue x = linalg_operand(e, i, k);
@@ -130,6 +174,7 @@ heddle_status linalg_reduce_window(linalg_emitter *e, const instruction *i, Mlir
   MlirAffineExpr at[SHAPE_MAX_RANK];
   int64_t own[SHAPE_MAX_RANK], window_dims[SHAPE_MAX_RANK], sizes[SHAPE_MAX_RANK];
   r.loop_count = 2 * rank;
+  r.asks = hero_tiles_pads(w) && !init_is_harmless(i);
   for (int d = 0; d < rank; d++) {
     MlirAffineExpr outer = mlirAffineDimExprGet(context, d), inner = mlirAffineDimExprGet(context, rank + d);
     at[d] = mlirAffineAddExprGet(

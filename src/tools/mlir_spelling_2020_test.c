@@ -60,8 +60,7 @@ static void test_reads_all_forms(void **state) {
       "gpu.barrier\n",
       "linalg.conv_2d_nhwc_hwcf {dilations = dense<[1, 1]> : tensor<2xi64>, strides = dense<[2, 1]> : tensor<2xi64>} ",
       "ins(%i, %f : memref<1x9x9x4xf32>, memref<3x3x4x8xf32>) outs(%o : memref<1x4x7x8xf32>)",
-      "(d0 * 2 + d1 * 1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = "
-      "[\"parallel\", ",
+      "(d0 * 2 + d1 * 1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = [",
       "\"reduction\"]} ins(%i, %w : memref<8xf32>, memref<2xf32>) outs(%o : memref<4xf32>) {",
       "arith.maximumf %so_far, %at : f32",
       "^bb0(%u: f32, %v: f32): %n = linalg.index 0 : index",
