@@ -6,7 +6,9 @@
 
 #include "prog/program_sizes.h"
 
-enum { COLUMNS = PROGRAM_MOST_DEGREE + 2 };  // stand-ins for a symbol
+// Stand-ins for a symbol, and of all: more symbols than FEW have no powers, and fewer stand-ins each.
+enum { FEW = 4, COLUMNS = PROGRAM_MOST_DEGREE + 2, PRIMES = COLUMNS * FEW, COLUMNS_OF_MANY = 3 };
+_Static_assert((int)COLUMNS_OF_MANY *(int)PROGRAM_MOST_SYMBOLS <= (int)PRIMES, "each has stand-ins of its own");
 
 #define LARGE_PRIMES                                                     \
   {32749, 32719, 32717, 32713, 32707, 32693, 32687, 32653, 32647, 32633, \
@@ -16,7 +18,7 @@ enum { COLUMNS = PROGRAM_MOST_DEGREE + 2 };  // stand-ins for a symbol
 
 static const struct {
   int64_t unit;
-  int64_t primes[COLUMNS * PROGRAM_MOST_SYMBOLS];  // descending
+  int64_t primes[PRIMES];  // descending
 } levels[OPEN_SAMPLES_LEVELS] = {
     {1 << 16, LARGE_PRIMES}, {1 << 12, SMALL_PRIMES}, {1 << 8, SMALL_PRIMES},
     {1 << 6, SMALL_PRIMES},  {1 << 4, SMALL_PRIMES},  {1 << 2, SMALL_PRIMES},
@@ -32,17 +34,21 @@ static bool is_prime(int64_t n) {
   return true;
 }
 
+static int symbols_in_a_row(const open_samples *s) { return s->symbol_count > FEW ? PROGRAM_MOST_SYMBOLS : FEW; }
+
+static int last_column(const open_samples *s) { return (s->symbol_count > FEW ? COLUMNS_OF_MANY : COLUMNS) - 1; }
+
 static int64_t unit_of(const open_samples *s, int symbol) { return levels[s->level].unit >> s->halvings[symbol]; }
 
 // Every second column is even: what is one more or the sum of two of them is no multiple of two by chance, either.
 // Small ones may have the same prime above them: they are found from the smallest on.
 static int64_t odd_stand_in(const open_samples *s, int column, int symbol) {
-  enum { FAR_APART = 1 << 8, COUNT = COLUMNS * PROGRAM_MOST_SYMBOLS };
+  enum { FAR_APART = 1 << 8 };
   const int64_t unit = unit_of(s, symbol);
-  const int wanted = column * PROGRAM_MOST_SYMBOLS + symbol, factor = 1 + (column & 1);
+  const int row = symbols_in_a_row(s), wanted = column * row + symbol, factor = 1 + (column & 1);
   int64_t found = 0;
-  for (int k = unit >= FAR_APART ? wanted : COUNT - 1; k >= wanted; k--) {
-    if ((k / PROGRAM_MOST_SYMBOLS & 1) != (column & 1)) continue;
+  for (int k = unit >= FAR_APART ? wanted : PRIMES - 1; k >= wanted; k--) {
+    if ((k / row & 1) != (column & 1)) continue;
     int64_t n = unit * levels[s->level].primes[k] / factor;
     if (n <= found) n = found + 1;
     while (!is_prime(n)) n++;
@@ -53,14 +59,14 @@ static int64_t odd_stand_in(const open_samples *s, int column, int symbol) {
 
 static int64_t stand_in(const open_samples *s, int column, int symbol) {
   if (s->is_odd) return odd_stand_in(s, column, symbol);
-  return unit_of(s, symbol) * levels[s->level].primes[column * PROGRAM_MOST_SYMBOLS + symbol];
+  return unit_of(s, symbol) * levels[s->level].primes[column * symbols_in_a_row(s) + symbol];
 }
 
 int open_samples_odd(const open_samples *s) { return open_samples_count(s); }
 
 // Which of a symbol's stand-ins the sample has.
 static int column_of(const open_samples *s, int sample, int symbol) {
-  if (sample >= open_samples_count(s) - 1) return COLUMNS - 1;
+  if (sample >= open_samples_count(s) - 1) return last_column(s);
   for (int k = 0; k < symbol; k++) sample /= s->degree + 1;
   return sample % (s->degree + 1);
 }
@@ -75,7 +81,8 @@ int64_t open_samples_stand_in(const open_samples *s, int sample, int symbol) {
 int64_t open_samples_largest_size(const open_samples *s) {
   int most = 0;
   for (int k = 0; k < PROGRAM_MOST_SYMBOLS; k++) most = s->halvings[k] > most ? s->halvings[k] : most;
-  return stand_in(s, COLUMNS - 1, PROGRAM_MOST_SYMBOLS - 1) >> (most - s->halvings[PROGRAM_MOST_SYMBOLS - 1]);
+  const int last = symbols_in_a_row(s) - 1;
+  return stand_in(s, last_column(s), last) >> (most - s->halvings[last]);
 }
 
 int64_t open_samples_open_from(const open_samples *s) {

@@ -208,7 +208,7 @@ struct program_thunk {
 
 // A program may be made for arrays some sizes of which are only known when it runs. Each is a polynomial of few
 // symbols; so are all numbers of the program that depend on them (prog/program_sizes.h).
-enum { PROGRAM_MOST_SYMBOLS = 4, PROGRAM_MOST_DEGREE = 3, PROGRAM_MOST_TERMS = 81 };
+enum { PROGRAM_MOST_SYMBOLS = 6, PROGRAM_MOST_DEGREE = 3, PROGRAM_MOST_TERMS = 81 };
 
 typedef struct program_symbol {
   const char *name;
