@@ -265,9 +265,11 @@ static void find_tile(kernel_entry *e, const hero_transpose *h, MlirValue *where
   arena *a = e->kernel->arena;
   indexing_map *m = indexing_map_create(a, 1, 0, 0, 3, 0);
   m->dims[0] = (indexing_variable){{0, h->batches * h->tiles_a * h->tiles_b - 1}, str_from("tile")};
-  affine_delinearize(a, 3, (int64_t[]){h->batches, h->tiles_a, h->tiles_b}, affine_dim(a, 0), m->results);
+  affine_delinearize(a, 3, (int64_t[]){h->batches, h->tiles_b, h->tiles_a}, affine_dim(a, 0), m->results);
   ir_values values = ir_apply_indexing(&e->b, indexing_map_simplify(a, m), e->ids.data, NULL);
-  for (int d = 0; d < 3; d++) where[d] = values.data[d];
+  where[0] = values.data[0];
+  where[1] = values.data[2];
+  where[2] = values.data[1];
 }
 
 static void allocate_buffers(kernel_entry *e, const hero_transpose *h, tile_emitter *t, bool has_edge) {

@@ -42,46 +42,7 @@ static void find_direct(arena *a, const kernel_plan *k, hero_transpose *h) {
   h->direct_outputs = outputs;
 }
 
-// --- tiles
-
-// A side of about `wanted`: one that divides the axis evenly if there is one, else chunks of about equal size.
-static int64_t side_of(int64_t unit, int64_t axis_size, int64_t wanted) {
-  if (axis_size <= wanted) return int64_round_up(axis_size, unit);
-  for (int64_t s = wanted; s >= wanted / 2; s -= unit)
-    if (axis_size % s == 0) return s;
-  return int64_round_up(int64_ceil_div(axis_size, int64_ceil_div(axis_size, wanted)), unit);
-}
-
-static int widest_bytes(const hero_transpose *h) {
-  int widest = 1;
-  for (int n = 0; n < h->hero_count; n++) {
-    int bytes = dtypes[h->heroes[n]->shape->dtype].bytes;
-    if (bytes > widest) widest = bytes;
-  }
-  return widest;
-}
-
-static void choose_tiles(hero_transpose *h, const target_tile_sizes *sizes) {
-  const int bytes = widest_bytes(h), unit = sizes->transpose_unit;
-  int64_t side = bytes < WIDE_BYTES ? sizes->transpose_narrow_side_bytes / bytes : sizes->transpose_side;
-  int64_t area = bytes < WIDE_BYTES ? sizes->transpose_narrow_area : sizes->transpose_area;
-  h->tile_a = side_of(unit, h->a, side);
-  h->tile_b = side_of(unit, h->b, area / h->tile_a);
-  if (h->tile_b * side < area) h->tile_a = side_of(unit, h->a, area / h->tile_b);
-  h->tiles_a = int64_ceil_div(h->a, h->tile_a);
-  h->tiles_b = int64_ceil_div(h->b, h->tile_b);
-}
-
-// A tile is as long along an open axis as all of its sizes are a multiple of. False if they are none.
-static bool choose_open_tiles(const kernel_plan *k, hero_transpose *h, const target_tile_sizes *sizes) {
-  const module *m = k->computation->module;
-  const bool is_open_a = h->a >= m->open_from, is_open_b = h->b >= m->open_from;
-  h->tile_a = is_open_a ? m->open_multiple : side_of(sizes->transpose_unit, h->a, sizes->transpose_side);
-  h->tile_b = is_open_b ? m->open_multiple : side_of(sizes->transpose_unit, h->b, sizes->transpose_side);
-  h->tiles_a = int64_ceil_div(h->a, h->tile_a);
-  h->tiles_b = int64_ceil_div(h->b, h->tile_b);
-  return (!is_open_a || h->a % h->tile_a == 0) && (!is_open_b || h->b % h->tile_b == 0);
-}
+// --- blocks
 
 static bool fits_registers(const hero_transpose *h) {
   for (int n = 0; n < h->hero_count; n++)
@@ -101,12 +62,85 @@ static register_block block_of(const target_description *target, dtype t) {
   return b;
 }
 
+// A short side is made of whole blocks if shorter ones do that: what is left over would go through buffers.
+static void shorten(register_block *block, int64_t size) {
+  register_block b = *block;
+  while (b.lanes > 1 && size % ((int64_t)b.chunk * b.lanes) != 0) b.lanes /= 2;
+  if (size % ((int64_t)b.chunk * b.lanes) == 0) *block = b;
+}
+
 static void choose_blocks(arena *a, hero_transpose *h, const target_description *target) {
   register_block *blocks = arena_array(a, register_block, h->hero_count);
   h->in_registers = fits_registers(h);
   if (!h->in_registers) return;
-  for (int n = 0; n < h->hero_count; n++) blocks[n] = block_of(target, h->heroes[n]->shape->dtype);
+  for (int n = 0; n < h->hero_count; n++) {
+    const dtype t = h->heroes[n]->shape->dtype;
+    blocks[n] = block_of(target, t);
+    if (dtypes[t].bytes >= WIDE_BYTES && h->b <= target->tiles.transpose_side) shorten(&blocks[n], h->b);
+  }
   h->blocks = blocks;
+}
+
+// --- tiles
+
+static int64_t dividing_side(int64_t unit, int64_t axis_size, int64_t wanted) {
+  for (int64_t s = wanted / unit * unit; s > 0 && s >= wanted / 2; s -= unit)
+    if (axis_size % s == 0) return s;
+  return 0;
+}
+
+// A multiple of `unit`, about `wanted`: a side that divides the axis evenly if there is one, one of whole lines before
+// others, else chunks of about equal size.
+static int64_t side_of(const target_tile_sizes *sizes, int64_t unit, int64_t axis_size, int64_t wanted) {
+  if (axis_size <= wanted) return int64_round_up(axis_size, unit);
+  const int64_t long_unit = int64_max(unit, sizes->transpose_unit);
+  int64_t side = dividing_side(long_unit, axis_size, wanted);
+  if (!side) side = dividing_side(unit, axis_size, wanted);
+  return side ? side : int64_round_up(int64_ceil_div(axis_size, int64_ceil_div(axis_size, wanted)), long_unit);
+}
+
+static int widest_bytes(const hero_transpose *h) {
+  int widest = 1;
+  for (int n = 0; n < h->hero_count; n++) {
+    int bytes = dtypes[h->heroes[n]->shape->dtype].bytes;
+    if (bytes > widest) widest = bytes;
+  }
+  return widest;
+}
+
+// What sides of tiles are multiples of. All blocks' sides are powers of two.
+static void find_units(const hero_transpose *h, const target_tile_sizes *sizes, int64_t *unit_a, int64_t *unit_b) {
+  *unit_a = *unit_b = h->in_registers ? 1 : sizes->transpose_unit;
+  for (int n = 0; n < h->hero_count && h->in_registers; n++) {
+    *unit_a = int64_max(*unit_a, h->blocks[n].chunk);
+    *unit_b = int64_max(*unit_b, (int64_t)h->blocks[n].chunk * h->blocks[n].lanes);
+  }
+}
+
+static void choose_tiles(hero_transpose *h, const target_tile_sizes *sizes) {
+  const int bytes = widest_bytes(h);
+  int64_t side = bytes < WIDE_BYTES ? sizes->transpose_narrow_side_bytes / bytes : sizes->transpose_side;
+  int64_t area = bytes < WIDE_BYTES ? sizes->transpose_narrow_area : sizes->transpose_area, unit_a, unit_b;
+  find_units(h, sizes, &unit_a, &unit_b);
+  h->tile_a = side_of(sizes, unit_a, h->a, side);
+  h->tile_b = side_of(sizes, unit_b, h->b, area / h->tile_a);
+  if (h->tile_b * side < area) h->tile_a = side_of(sizes, unit_a, h->a, area / h->tile_b);
+  h->tiles_a = int64_ceil_div(h->a, h->tile_a);
+  h->tiles_b = int64_ceil_div(h->b, h->tile_b);
+}
+
+// A tile is as long along an open axis as all of its sizes are a multiple of. False if they are none.
+static bool choose_open_tiles(const kernel_plan *k, hero_transpose *h, const target_tile_sizes *sizes) {
+  const module *m = k->computation->module;
+  const bool is_open_a = h->a >= m->open_from, is_open_b = h->b >= m->open_from;
+  int64_t unit_a, unit_b;
+  find_units(h, sizes, &unit_a, &unit_b);
+  h->tile_a = is_open_a ? m->open_multiple : side_of(sizes, unit_a, h->a, sizes->transpose_side);
+  h->tile_b = is_open_b ? m->open_multiple : side_of(sizes, unit_b, h->b, sizes->transpose_side);
+  h->tiles_a = int64_ceil_div(h->a, h->tile_a);
+  h->tiles_b = int64_ceil_div(h->b, h->tile_b);
+  return (!is_open_a || h->a % h->tile_a == 0) && (!is_open_b || h->b % h->tile_b == 0) && h->tile_a % unit_a == 0 &&
+         h->tile_b % unit_b == 0;
 }
 
 // Whether tiles write bytes of their own: elements that share bytes fill whole ones along `b`.
@@ -122,6 +156,17 @@ int64_t hero_transpose_output_bytes(const kernel_plan *k) {
   int64_t bytes = 0;
   for (int n = 0; n < k->output_count; n++) bytes += kernel_buffer_bytes(k->outputs[n].shape);
   return bytes;
+}
+
+// Whether rows of results are whole lines, each of which one vector fills: lines that are written in parts make memory
+// slower past the caches than through them.
+static bool fills_lines(const hero_transpose *h, const target_tile_sizes *sizes) {
+  for (int n = 0; n < h->hero_count && h->in_registers; n++) {
+    const int64_t bytes = dtypes[h->heroes[n]->shape->dtype].bytes;
+    const int64_t vector = h->blocks[n].chunk * h->blocks[n].lanes * bytes;
+    if (vector % sizes->transpose_vector_bytes != 0 || h->b * bytes % vector != 0) return false;
+  }
+  return h->in_registers;
 }
 
 // --- the kernel
@@ -165,12 +210,13 @@ bool hero_transpose_takes(arena *a, kernel_plan *k, const instruction_list *body
     if (!turns_memory(a, h, target)) return false;
   }
   if (!fills_bytes(k, h) || !kernel_epilogue_find(a, k, body, h->hero_count, h->heroes, &h->epilogue)) return false;
+  choose_blocks(a, h, target);
   if (!k->takes_sizes) choose_tiles(h, &target->tiles);
   else if (!choose_open_tiles(k, h, &target->tiles)) return false;
   find_direct(a, k, h);
-  choose_blocks(a, h, target);
-  h->streams = k->takes_sizes ? k->computation->module->open_is_large
-                              : hero_transpose_output_bytes(k) >= target->tiles.transpose_stream_bytes;
+  h->streams = fills_lines(h, &target->tiles) &&
+               (k->takes_sizes ? k->computation->module->open_is_large
+                               : hero_transpose_output_bytes(k) >= target->tiles.transpose_stream_bytes);
   k->hero_instruction = heroes.data[0];
   k->reason = "through tiles, so that reads and writes are both contiguous";
   make_parts(a, k, h);

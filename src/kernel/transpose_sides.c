@@ -13,14 +13,19 @@ static int widest_bits(int count, const instruction *const *transposes) {
 static transpose_limits limits_of(const target_description *target, int bits) {
   const target_tile_sizes *tiles = &target->tiles;
   const target_grid_sizes *grid = &target->grid;
+  // Reads in strides cost a loop more than writes in strides, but for four elements of two bytes, which vectors of
+  // whole registers shuffle apart.
   if (!target->has_grid)
-    return (transpose_limits){
-        .short_side = tiles->transpose_unit, .side = tiles->transpose_side, .min_side = tiles->min_transpose_side};
+    return (transpose_limits){.short_side = tiles->transpose_unit,
+                              .side = tiles->transpose_side,
+                              .min_side = tiles->min_transpose_side,
+                              .min_side_a = tiles->min_transpose_side / 2 + (bits == 16)};
   // Narrow elements count by their bytes.
   const int short_side = (int)int64_max(grid->short_transpose_side, grid->short_transpose_bytes * 8 / bits);
   return (transpose_limits){.short_side = short_side,
                             .side = (int)int64_max(grid->transpose_side, short_side),
                             .min_side = grid->min_transpose_side,
+                            .min_side_a = grid->min_transpose_side,
                             .min_elements = grid->min_transpose_elements,
                             .max_kept_bytes = grid->max_kept_bytes,
                             .shares_batches = bits >= 8};
@@ -155,7 +160,7 @@ const char *transpose_sides_lack(const target_description *target, int count, co
   out->a = side_from(out, out->order[last]);
   out->b = side_from(out, last);
   grow(out);
-  if (out->a.size < out->limits.min_side || out->b.size < out->limits.min_side) return "tiles would be too narrow";
+  if (out->a.size < out->limits.min_side_a || out->b.size < out->limits.min_side) return "tiles would be too narrow";
   return agree_on_a(out, count, transposes) ? NULL : "its transposes' operands have different innermost axes";
 }
 

@@ -23,7 +23,8 @@ typedef struct transpose_side {
 typedef struct transpose_limits {
   int short_side;        // elements of an axis, below which a side takes the next one, too …
   int side;              // … until it has so many
-  int min_side;          // elements of either side
+  int min_side_a;        // elements of the operand's side
+  int min_side;          // and of the result's
   int64_t min_elements;  // of the array
   int max_kept_bytes;    // of the innermost axis if it stays where it is
   bool shares_batches;   // an axis that both sides would take next is left to tiles of several batches
