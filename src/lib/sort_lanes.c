@@ -1,5 +1,6 @@
-// Quicksort by vectors of 64 bytes: a vector is divided by one comparison and two compressions, and what fits into
-// 64 of them is sorted by a network, which needs no branch: up to four in registers, more of them in passes.
+// Quicksort by vectors, here of 64 bytes, elsewhere of 32: a vector is divided by one comparison and two compressions,
+// and what fits into 64 of them is sorted by a network, which needs no branch: up to four in registers, more of them in
+// passes.
 #include "lib/sort_lanes.h"
 
 #include <string.h>
@@ -32,11 +33,11 @@ static inline __attribute__((always_inline)) uint32_t sort_lanes_with_bit(int bi
 #define LANES 16
 #define VECTOR u32_lanes
 #define MASK uint32_t
+#define WITH_BIT(bit) sort_lanes_with_bit(bit)
+#define BELOW(count) sort_lanes_below(count, LANES)
 #define NUMBERS ((u32_lanes){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})
 #define MIN(x, y) (u32_lanes) _mm512_min_epu32((__m512i)(x), (__m512i)(y))
 #define MAX(x, y) (u32_lanes) _mm512_max_epu32((__m512i)(x), (__m512i)(y))
-#define MASK_MAX(otherwise, mask, x, y) \
-  (u32_lanes) _mm512_mask_max_epu32((__m512i)(otherwise), (__mmask16)(mask), (__m512i)(x), (__m512i)(y))
 #define MASK_LOAD(otherwise, mask, from) \
   (u32_lanes) _mm512_mask_loadu_epi32((__m512i)(otherwise), (__mmask16)(mask), from)
 #define MASK_STORE(to, mask, x) _mm512_mask_storeu_epi32(to, (__mmask16)(mask), (__m512i)(x))
@@ -53,11 +54,11 @@ static inline __attribute__((always_inline)) uint32_t sort_lanes_with_bit(int bi
 #define LANES 8
 #define VECTOR u64_lanes
 #define MASK uint32_t
+#define WITH_BIT(bit) sort_lanes_with_bit(bit)
+#define BELOW(count) sort_lanes_below(count, LANES)
 #define NUMBERS ((u64_lanes){0, 1, 2, 3, 4, 5, 6, 7})
 #define MIN(x, y) (u64_lanes) _mm512_min_epu64((__m512i)(x), (__m512i)(y))
 #define MAX(x, y) (u64_lanes) _mm512_max_epu64((__m512i)(x), (__m512i)(y))
-#define MASK_MAX(otherwise, mask, x, y) \
-  (u64_lanes) _mm512_mask_max_epu64((__m512i)(otherwise), (__mmask8)(mask), (__m512i)(x), (__m512i)(y))
 #define MASK_LOAD(otherwise, mask, from) \
   (u64_lanes) _mm512_mask_loadu_epi64((__m512i)(otherwise), (__mmask8)(mask), from)
 #define MASK_STORE(to, mask, x) _mm512_mask_storeu_epi64(to, (__mmask8)(mask), (__m512i)(x))
@@ -69,13 +70,16 @@ static inline __attribute__((always_inline)) uint32_t sort_lanes_with_bit(int bi
 #define COMPRESS(mask, x) (u64_lanes) _mm512_maskz_compress_epi64((__mmask8)(mask), (__m512i)(x))
 #include "lib/sort_lanes.def"
 
-// Twice as many as halving takes.
-static int samplings_of(int64_t count) { return 2 * (64 - __builtin_clzll((unsigned long long)count | 1)); }
+int sort_lanes_samplings(int64_t count) { return 2 * (64 - __builtin_clzll((unsigned long long)count | 1)); }
 
 bool sort_lanes_run(int item_bytes, void *items, void *spare, int64_t count) {
-  if (!cpu_level_has_avx512()) return false;
-  if (item_bytes == 4) u32_sort(items, spare, items, count, samplings_of(count));
-  else u64_sort(items, spare, items, count, samplings_of(count));
+  if (!cpu_level_has_avx2()) return false;
+  if (!cpu_level_has_avx512()) {
+    sort_lanes_run_avx2(item_bytes, items, spare, count);
+    return true;
+  }
+  if (item_bytes == 4) u32_sort(items, spare, items, count, sort_lanes_samplings(count));
+  else u64_sort(items, spare, items, count, sort_lanes_samplings(count));
   return true;
 }
 #else

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpu_level.h"
 #include "base/testing.h"
 
 static int compare_u32(const void *l, const void *r) {
@@ -36,14 +37,22 @@ static uint64_t item_of(pattern p, int64_t i, int64_t count, uint64_t *state) {
   }
 }
 
-static void check(pattern p, int64_t count) {
+typedef bool (*sort_fn)(int item_bytes, void *items, void *spare, int64_t count);
+
+static bool run_avx2(int item_bytes, void *items, void *spare, int64_t count) {
+  if (!cpu_level_has_avx2()) return false;
+  sort_lanes_run_avx2(item_bytes, items, spare, count);
+  return true;
+}
+
+static void check_with(sort_fn sort, pattern p, int64_t count) {
   uint64_t state = (uint64_t)(p * 1000 + count), *wide = malloc((size_t)(count + 1) * 8),
            *spare = malloc((size_t)count * 8 + 8);
   uint64_t *wanted = malloc((size_t)count * 8 + 8);
   for (int64_t i = 0; i < count; i++) wanted[i] = wide[i] = item_of(p, i, count, &state);
   wide[count] = 12345;  // behind the end
   qsort(wanted, (size_t)count, 8, compare_u64);
-  if (!sort_lanes_run(8, wide, spare, count)) skip();
+  if (!sort(8, wide, spare, count)) skip();
   assert_memory_equal(wide, wanted, (size_t)count * 8);
   assert_int_equal(wide[count], 12345);
 
@@ -52,12 +61,17 @@ static void check(pattern p, int64_t count) {
     narrow_wanted[i] = narrow[i] = (uint32_t)(item_of(p, i, count, &state) >> (p == RANDOM ? 32 : 0));
   narrow[count] = 12345;
   qsort(narrow_wanted, (size_t)count, 4, compare_u32);
-  assert_true(sort_lanes_run(4, narrow, spare, count));
+  assert_true(sort(4, narrow, spare, count));
   assert_memory_equal(narrow, narrow_wanted, (size_t)count * 4);
   assert_int_equal(narrow[count], 12345);
   free(wide);
   free(spare);
   free(wanted);
+}
+
+static void check(pattern p, int64_t count) {
+  check_with(run_avx2, p, count);
+  check_with(sort_lanes_run, p, count);
 }
 
 static void test_all_small_counts(void **state) {
