@@ -6,6 +6,7 @@
 #include "base/int64.h"
 #include "dialect/tiling.h"
 #include "emit/ir_builder.h"
+#include "tile/turn_lanes.h"
 
 // By the width of vectors. A register tile of `rows` by `vectors` holds the sums of a product, and leaves registers for
 // one row of the right side and one element of the left.
@@ -170,7 +171,7 @@ static bool is_minor(MlirOperation op, int loop) {
 }
 
 // The loop along which neighbours lie side by side in something that is read across the vectors, which lie along the
-// innermost one: a square of both is read by rows and turned in registers. -1 if there is none.
+// innermost one: a block of both is read by rows and turned in registers. -1 if there is none.
 static int turned_loop(MlirOperation op, int count) {
   for (int k = 0; k < tiling_output(op, 0); k++) {
     MlirAffineMap map = tiling_map(op, k);
@@ -184,6 +185,14 @@ static int turned_loop(MlirOperation op, int count) {
     }
   }
   return -1;
+}
+
+// As many rows of a product as leave nothing over, if that is not much less than a register tile has: the rest would be
+// code of its own.
+static int64_t whole_rows(int64_t trips, int64_t rows) {
+  for (int64_t d = rows; 3 * d >= 2 * rows; d--)
+    if (trips % d == 0) return d;
+  return rows;
 }
 
 // The innermost loop that is no reduction runs over vectors; around it a product has the rows of a register tile, and
@@ -200,13 +209,14 @@ void sizes_of_step(const target_description *target, MlirOperation op, int count
   for (int k = count - 1; k >= 0; k--) {
     step[k] = 0;
     if (turned >= 0 && (k == turned || k == count - 1)) {
-      step[k] = lanes(target, op);
+      const bool is_whole = trips[turned] >= TURN_LANES_ROWS && trips[k] % TURN_LANES_ROWS == 0;
+      step[k] = k == count - 1 && is_whole && turn_lanes_takes(op) ? TURN_LANES_ROWS : lanes(target, op);
       place++;
     } else if (is_reduction[k]) {
       step[k] = k == count - 1 && !is_product && is_minor(op, k) ? lanes(target, op) : 1;
     } else {
       const int64_t wide = reduces && !is_product ? 2 * width : width;
-      const int64_t most = place == 0 ? wide : place == 1 || !is_product ? rows : 1;
+      const int64_t most = place == 0 ? wide : !is_product ? rows : place == 1 ? whole_rows(trips[k], rows) : 1;
       if (trips[k] > most) step[k] = place == 0 || is_product ? most : 1;
       place++;
     }

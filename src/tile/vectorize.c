@@ -11,6 +11,7 @@
 #include "tile/row_copies.h"
 #include "tile/schedule.h"
 #include "tile/term_groups.h"
+#include "tile/turn_lanes.h"
 #include "tile/vector_rows.h"
 #include "tile/views.h"
 
@@ -163,7 +164,7 @@ static void vectorize(arena *a, const lower_options *options, MlirOperation op) 
   else if (markers_of(op) != MARKER_VECTORIZE || !is_small(op, target)) return;
   else if (!mlirAttributeIsNull(ir_get(op, TERM_GROUP))) term_groups_vectorize(a, target, op);
   else if (!mlirAttributeIsNull(ir_get(op, TERM_TURN))) term_groups_turn(a, op);
-  else tiling_vectorize(op);
+  else if (!turn_lanes_vectorize(a, op)) tiling_vectorize(op);
 }
 
 // --- sums in registers
