@@ -272,12 +272,12 @@ static bool has_blocks(const attention *t) {
   return scores > keys && shape_element_count(s->product->operands[1 - s->side]->shape) > 0;
 }
 
-// How much of the scores blocks compute that a mask hides all others of, if it is causal: rather more than half, since
-// the last block of queries begins early and blocks of keys are whole.
+// How much of the scores blocks compute that a mask hides all others of, if it is causal: half of them, and half of the
+// blocks that the diagonal goes through.
 static double computed_share(const attention *t) {
   const double blocks =
       (double)int64_ceil_div(t->softmax.scores->shape->dims[t->softmax.key_dim], ONLINE_SOFTMAX_BLOCK);
-  return is_masked(t) && blocks > 2 ? (blocks + 2) / (2 * blocks) : 1;
+  return is_masked(t) ? (blocks + 1) / (2 * blocks) : 1;
 }
 
 // What a score takes, in multiplications of a library's product, of which it takes as many as there are features.
@@ -286,8 +286,9 @@ static double computed_share(const attention *t) {
 // 1.0 to 1.1 times, 256 by 256 with 128 features 0.93 times. A library puts keys and values in order for all queries of
 // a head, computes whole vectors of keys, and has scores written and read between three kernels, from memory where they
 // fill a cache; tiles are not quite as quick at multiplying.
-// With AVX-512 it multiplies small ones as they lie: 64 by 64 with 32, 64 and 128 features take tiles 0.88, 0.99
-// and 1.09 of its time.
+// With AVX-512 it multiplies small ones as they lie. Where one block has all keys, what tiles do for each query, as to
+// turn it and its result, is not shared by many: 64 by 64 with 32, 64 and 128 features take tiles 0.89, 1.01 to 1.09
+// and 1.06 to 1.1 of its time, 96 by 96 with 64 features 0.81 to 0.98, 128 by 128 0.83, 0.86 to 0.98 and 0.92 to 1.07.
 static bool takes_less_time(const attention *t, const target_description *target) {
   enum {
     ORDERED = 10,
@@ -295,19 +296,21 @@ static bool takes_less_time(const attention *t, const target_description *target
     SOFTMAX = 36,
     SOFTMAX_FROM_MEMORY = 72,
     SCORES_IN_CACHE = 1 << 20,
-    SOFTMAX_OF_TILES = 4
+    SOFTMAX_OF_TILES = 4,
+    TURNED_AVX512 = 8
   };
   const int64_t vector = 16, keys = t->softmax.scores->shape->dims[t->softmax.key_dim], queries = queries_of(t),
                 scores = shape_element_count(t->softmax.scores->shape);
   const bool is_wide = target->products.panel_bits >= 512;
   const double slower = is_wide ? 1.18 : 1.2, ordered = is_wide ? ORDERED_AVX512 : ORDERED,
-               features = (double)features_of(t);
+               turned = is_wide && keys <= ONLINE_SOFTMAX_BLOCK ? TURNED_AVX512 : 0, features = (double)features_of(t);
   int64_t computed;
   online_softmax_queries(queries, scores == queries * keys, &computed);
   const double library =
       features * (1 + ordered / (double)queries) + (scores < SCORES_IN_CACHE ? SOFTMAX : SOFTMAX_FROM_MEMORY);
-  const double tiles = (slower * features + SOFTMAX_OF_TILES) * (double)computed / (double)queries;
-  return tiles * computed_share(t) < library * (double)(int64_ceil_div(keys, vector) * vector) / (double)keys;
+  const double tiles = (slower * features + SOFTMAX_OF_TILES) * computed_share(t) + turned * features / (double)keys;
+  return tiles * (double)computed / (double)queries <
+         library * (double)(int64_ceil_div(keys, vector) * vector) / (double)keys;
 }
 
 // Fewer queries fill no vector, and for fewer scores a kernel is called for longer than it computes.
