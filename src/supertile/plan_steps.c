@@ -138,11 +138,35 @@ static bool is_returned(const instruction *i, int depth) {
   return false;
 }
 
+instruction *plan_steps_own_state(const instruction *i) {
+  const computation *c = i->parent;
+  const instruction *root = c->root;
+  if (c == c->module->entry || root->opcode != HLO_TUPLE || c->parameters.size != 1) return NULL;
+  instruction *state = NULL;
+  for (int k = 0; k < root->operand_count; k++) {
+    if (root->operands[k] != i) continue;
+    for (int u = 0; u < c->parameters.data[0]->users.size; u++) {
+      instruction *x = c->parameters.data[0]->users.data[u];
+      if (x->opcode != HLO_GET_TUPLE_ELEMENT || x->attributes->index != k) continue;
+      if (state) return NULL;
+      state = x;
+    }
+  }
+  return state;
+}
+
+// Whether a loop's state that the value becomes lies in the memory of a result, and the value already does.
+static bool is_in_result(const plan_steps *p, const instruction *i) {
+  const instruction *state = plan_steps_own_state(i);
+  const stored_value *before = state ? plan_steps_stored(p, state) : NULL, *now = plan_steps_stored(p, i);
+  return before && now && !before->is_temporary && !now->is_temporary;
+}
+
 bool plan_steps_is_temporary(const plan_steps *p, const instruction *i) {
   while (i->opcode == HLO_BITCAST) i = i->operands[0];  // another name for the same bytes
   const bool is_name = i->opcode == HLO_GET_TUPLE_ELEMENT && i->operands[0]->opcode == HLO_PARAMETER;
   const stored_value *v = plan_steps_stored(p, i);
   if (i->opcode == HLO_CONSTANT) return false;
   if (i->opcode == HLO_PARAMETER || is_name) return v ? v->is_temporary : i->parent != i->parent->module->entry;
-  return !is_returned(i, 0);
+  return !is_returned(i, 0) && !is_in_result(p, i);
 }

@@ -18,12 +18,12 @@ enum { MOST_ROUNDS = 12 };
 
 // What a search may do before it is given up, so that a refusal takes seconds and little memory: in all, or for each
 // instruction of the program if that is more. Steps of an attempt are tiled until it has asked for ASKED_BY_ONE
-// regions; those at work then go on up to ASKED_AT_ONCE. Attempts with dims may do as much again, a few times over. To
+// regions; those at work then go on up to ASKED_AT_ONCE. Later attempts may do as much again, a few times over. To
 // find out what is needed at the least limits are tried until the last two are reached.
 enum { ASKED_BY_ONE = 1000000, ASKED = 3000000, ASKED_AT_ONCE = 4000000, ASKED_EACH = 200 };
 enum { PLANNED = 100000, PLANNED_EACH = 5, ASKED_TO_LEARN = 3000000, PLANNED_TO_LEARN = 150000 };
 
-enum { TIMES_WITH_DIMS = 4 };
+enum { TIMES_ABOVE = 2, TIMES_WITH_DIMS = 4 };
 
 static const char *const reach_names[] = {"near", "deep", "hard"};
 
@@ -101,6 +101,15 @@ static void mark_products(const module *m) {
   }
 }
 
+// Sets the limit that rounds aim at.
+static void aim(supertiling *t, double loosened) {
+  for (int k = 0; k < MEMORY_LEVELS; k++) {
+    const int64_t limit = t->peaks.limit[k];
+    const bool is_raised = loosened > 1 && limit < INT64_MAX / 2;
+    t->rounds.limit[k] = is_raised ? (int64_t)((double)limit * loosened) : limit;
+  }
+}
+
 // Tiles `m` as far as that helps. *fit: its plan is within the limit; else what is in the way of the closest plan is
 // kept. *found: something was tiled.
 static heddle_status attempt(supertiling *t, module *m, tile_manner how, bool *fit, bool *found) {
@@ -109,6 +118,8 @@ static heddle_status attempt(supertiling *t, module *m, tile_manner how, bool *f
   t->rounds.most_in_all = t->rounds.asked + tile_rounds_bound(&t->rounds, ASKED_AT_ONCE, ASKED_EACH);
   t->rounds.done = (ptr_map){0};
   t->closest = INT64_MAX;
+  bool aims_higher = how.loosened > 1;
+  aim(t, aims_higher ? how.loosened : 1);
   if (how.in_kernels) mark_products(m);
   for (int round = 0; round < MOST_ROUNDS; round++) {
     if (tile_rounds_give_up(&t->rounds,
@@ -142,7 +153,12 @@ static heddle_status attempt(supertiling *t, module *m, tile_manner how, bool *f
     arena_destroy(scratch);
     TRY(s);
     *found = *found || changed;
-    if (*fit || !changed) break;
+    if (*fit || (!changed && !aims_higher)) break;
+    if (changed) continue;
+    // What keeps to the larger limit is cut once more where it does not keep to the one that there is.
+    aims_higher = false;
+    t->rounds.done = (ptr_map){0};
+    aim(t, 1);
   }
   return status_ok();
 }
@@ -226,7 +242,8 @@ static bool is_skipped(const supertiling *t, const module *m, int k, const int *
 
 // Whether so much has been done that attempt `k` is not made.
 static bool has_done_much(const supertiling *t, int k) {
-  const int times = k < TILE_ATTEMPTS_FIXED ? 1 : TIMES_WITH_DIMS;
+  const bool is_above = k < TILE_ATTEMPTS_FIXED + TILE_ATTEMPTS_ABOVE;
+  const int times = k < TILE_ATTEMPTS_FIXED ? 1 : is_above ? TIMES_ABOVE : TIMES_WITH_DIMS;
   return t->rounds.asked >= times * tile_rounds_bound(&t->rounds, ASKED, ASKED_EACH) ||
          t->planned >= times * tile_rounds_bound(&t->rounds, PLANNED, PLANNED_EACH);
 }
@@ -257,7 +274,6 @@ static heddle_status try_all(supertiling *t, const module *m, best_attempt *best
 // The module is taken over if it fits.
 static heddle_status search(supertiling *t, module *m, bool *fit) {
   t->rounds.instructions = tile_rounds_count(m);
-  t->rounds.limit = t->peaks.limit;
   t->rounds.exact = t->options->exact;
   if (*fit) return status_ok();
   best_attempt best = {0};

@@ -4,12 +4,15 @@
 
 #include "supertile/tile_rounds.h"
 
-// Behind fixed attempts those with dims: each of the first dims as that of the loops of the first round, as that of the
-// second's, and each two of them; with libraries and with kernels; each again with what the first such attempt has
-// learned.
+// Behind fixed attempts those that aim at a larger limit, by each four of them, of which each learns from those before;
+// what they find counts if it fits all the same. Behind them those with dims: each of the first dims as that of the
+// loops of the first round, as that of the second's, and each two of them; with libraries and with kernels; each again
+// with what the first such attempt has learned.
 enum { TILE_ATTEMPTS_DIMS = 4, TILE_ATTEMPTS_EACH = 2 };
 enum { TILE_ATTEMPTS_WITH_DIMS = 2 * TILE_ATTEMPTS_EACH * (1 + TILE_ATTEMPTS_DIMS) * (1 + TILE_ATTEMPTS_DIMS) };
-enum { TILE_ATTEMPTS_FIXED = 24, TILE_ATTEMPTS = TILE_ATTEMPTS_FIXED + TILE_ATTEMPTS_WITH_DIMS };
+enum { TILE_ATTEMPTS_LOOSENED = 6, TILE_ATTEMPTS_AIMED = 4 };
+enum { TILE_ATTEMPTS_FIXED = 24, TILE_ATTEMPTS_ABOVE = TILE_ATTEMPTS_LOOSENED * TILE_ATTEMPTS_AIMED };
+enum { TILE_ATTEMPTS = TILE_ATTEMPTS_FIXED + TILE_ATTEMPTS_ABOVE + TILE_ATTEMPTS_WITH_DIMS };
 
 // What attempt `number` does, from 0 to TILE_ATTEMPTS - 1.
 tile_manner tile_attempts_manner(int number);

@@ -44,13 +44,28 @@ static bool runs_apart(const tile_search *s, const instruction *i) {
   return hlo_op_has(i->opcode, TRAIT_CONTROL) || plan_steps_of(s->steps, i);
 }
 
+// Whether the tuple is what loops begin with that run before, and that leave nothing of the array behind.
+static bool is_read_by_loops(const ptr_map *ancestors, const instruction *tuple, const instruction *array) {
+  for (int u = 0; u < tuple->users.size; u++) {
+    const instruction *loop = tuple->users.data[u];
+    if (loop->opcode != HLO_WHILE || !ptr_map_has(ancestors, loop)) return false;
+    for (int k = 0; k < loop->users.size; k++) {
+      const instruction *x = loop->users.data[k];
+      if (x->opcode != HLO_GET_TUPLE_ELEMENT) return false;
+      if (tuple->operands[x->attributes->index] == array && x->users.size > 0) return false;
+    }
+  }
+  return tuple->opcode == HLO_TUPLE;
+}
+
 // Whether nobody reads the array behind the loop: those whose steps give what the loop reads run before it.
 static bool is_last_read(const tile_search *s, const tile_group *g, const ptr_map *gone, const instruction *array) {
   ptr_map ancestors = {0};
   find_ancestors(s, g, array, &ancestors);
   for (int u = 0; u < array->users.size; u++) {
     const instruction *user = array->users.data[u];
-    const bool runs_before = ptr_map_has(&ancestors, user) && plan_steps_of(s->steps, user);
+    const bool runs_before =
+        ptr_map_has(&ancestors, user) && (plan_steps_of(s->steps, user) || is_read_by_loops(&ancestors, user, array));
     if (!runs_before && !is_among(gone, s, user)) return false;
   }
   return array != array->parent->root && array->control_predecessors.size == 0;
@@ -92,9 +107,10 @@ static bool is_read_where_written(tile_search *s, const tile_group *g, const ins
   return true;
 }
 
-// A donated parameter's memory is that of one result.
+// A donated parameter's memory is that of one result, and a loop's state that of what the next turn finds there.
 static bool may_be_written(const tile_search *s, const instruction *i, const instruction *result) {
   if (i->opcode == HLO_PARAMETER) return ptr_map_get(&s->donated, i) == result;
+  if (plan_steps_own_state(result) == i) return true;
   const bool is_name = i->opcode == HLO_GET_TUPLE_ELEMENT && i->operands[0]->opcode == HLO_PARAMETER;
   return i->opcode != HLO_CONSTANT && i->opcode != HLO_BITCAST && !is_name && plan_steps_is_temporary(s->steps, i);
 }

@@ -17,6 +17,7 @@ enum { TILE_FIRST_ROUNDS = 2 };
 typedef struct tile_manner {
   double share;  // of the limit, that estimates are held to
   tile_reach reach;
+  double loosened;              // the limit that is aimed at, as a multiple of the one that there is; 0: that one
   bool is_nested;               // where no loop fits, one in whose turns another loop does
   bool slices_inside;           // loops slice parameters themselves
   bool in_kernels;              // and no library multiplies, which would need copies of slices
@@ -25,9 +26,9 @@ typedef struct tile_manner {
 
 // What rounds share, and what attempts learn from each other.
 typedef struct tile_rounds {
-  arena *arena;          // of what attempts learn
-  const int64_t *limit;  // by level
-  bool exact;            // sums keep their order
+  arena *arena;                  // of what attempts learn
+  int64_t limit[MEMORY_LEVELS];  // that is aimed at
+  bool exact;                    // sums keep their order
   ptr_map done;          // bodies of loops, and tiles beside them, that were made to fit: the name of what is tiled
   str_map excess;        // by such a name: loop_excess *
   ptr_map choices;       // by bottom: a known_choice, of this round
