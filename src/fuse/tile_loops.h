@@ -7,6 +7,9 @@
 
 #include "hlo/module.h"
 
+// What bodies of loops over tiles are named, so that they are known in clones.
+#define TILE_LOOPS_BODY "tile_body"
+
 void tile_loops_mark(instruction *loop);
 bool tile_loops_has(const instruction *loop);
 

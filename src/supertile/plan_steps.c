@@ -1,6 +1,8 @@
 // Fusions bear new names, but what they compute last keeps its own.
 #include "supertile/plan_steps.h"
 
+#include "fuse/tile_loops.h"
+
 typedef struct finder {
   plan_steps *out;
   str_map names;  // "computation/instruction" and "computation@line:column:opcode" of the module
@@ -141,7 +143,9 @@ static bool is_returned(const instruction *i, int depth) {
 instruction *plan_steps_own_state(const instruction *i) {
   const computation *c = i->parent;
   const instruction *root = c->root;
-  if (c == c->module->entry || root->opcode != HLO_TUPLE || c->parameters.size != 1) return NULL;
+  if (c == c->module->entry || str_starts_with(c->name, TILE_LOOPS_BODY) || root->opcode != HLO_TUPLE ||
+      c->parameters.size != 1)
+    return NULL;
   instruction *state = NULL;
   for (int k = 0; k < root->operand_count; k++) {
     if (root->operands[k] != i) continue;

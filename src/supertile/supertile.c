@@ -23,7 +23,7 @@ enum { MOST_ROUNDS = 12 };
 enum { ASKED_BY_ONE = 1000000, ASKED = 3000000, ASKED_AT_ONCE = 4000000, ASKED_EACH = 200 };
 enum { PLANNED = 100000, PLANNED_EACH = 5, ASKED_TO_LEARN = 3000000, PLANNED_TO_LEARN = 150000 };
 
-enum { TIMES_ABOVE = 2, TIMES_WITH_DIMS = 4 };
+enum { TIMES_ASKED = 4, TIMES_WITH_DIMS = 4, TIMES_PLANNED = 6 };
 
 static const char *const reach_names[] = {"near", "deep", "hard"};
 
@@ -123,7 +123,7 @@ static heddle_status attempt(supertiling *t, module *m, tile_manner how, bool *f
   if (how.in_kernels) mark_products(m);
   for (int round = 0; round < MOST_ROUNDS; round++) {
     if (tile_rounds_give_up(&t->rounds,
-                            t->planned >= TIMES_WITH_DIMS * tile_rounds_bound(&t->rounds, PLANNED, PLANNED_EACH) ||
+                            t->planned >= TIMES_PLANNED * tile_rounds_bound(&t->rounds, PLANNED, PLANNED_EACH) ||
                                 tile_rounds_is_too_large(&t->rounds, m)))
       break;
     arena *scratch = arena_create();
@@ -242,10 +242,10 @@ static bool is_skipped(const supertiling *t, const module *m, int k, const int *
 
 // Whether so much has been done that attempt `k` is not made.
 static bool has_done_much(const supertiling *t, int k) {
-  const bool is_above = k < TILE_ATTEMPTS_FIXED + TILE_ATTEMPTS_ABOVE;
-  const int times = k < TILE_ATTEMPTS_FIXED ? 1 : is_above ? TIMES_ABOVE : TIMES_WITH_DIMS;
-  return t->rounds.asked >= times * tile_rounds_bound(&t->rounds, ASKED, ASKED_EACH) ||
-         t->planned >= times * tile_rounds_bound(&t->rounds, PLANNED, PLANNED_EACH);
+  const int asked = k < TILE_ATTEMPTS_FIXED ? 1 : TIMES_ASKED;
+  const int planned = k < TILE_ATTEMPTS_FIXED ? 1 : k < TILE_ATTEMPTS_FROM_ABOVE ? TIMES_WITH_DIMS : TIMES_PLANNED;
+  return t->rounds.asked >= asked * tile_rounds_bound(&t->rounds, ASKED, ASKED_EACH) ||
+         t->planned >= planned * tile_rounds_bound(&t->rounds, PLANNED, PLANNED_EACH);
 }
 
 // All attempts, in turn, each with what those before have learned.
@@ -258,12 +258,14 @@ static heddle_status try_all(supertiling *t, const module *m, best_attempt *best
     known[k] = lessons += tile_rounds_settle(&t->rounds);
     if (tile_attempts_begins_anew(k)) t->rounds.excess = (str_map){0};
     // Where nothing can be tiled less room is of no use.
-    if (is_skipped(t, m, k, known) || (!found[how.reach] && how.share <= 1)) continue;
+    const bool is_told_dims = tile_attempts_is_told_dims(k);
+    if (is_skipped(t, m, k, known) || (!found[how.reach] && how.share <= 1 && !is_told_dims)) continue;
     arena *a = arena_create();
     module *copy = module_clone_around_values(a, m);
     bool fit;
     t->rounds.tiled.size = 0;
-    heddle_status s = attempt(t, copy, how, &fit, &found[how.reach]);
+    bool any;  // along the dims that it is told an attempt may find nothing
+    heddle_status s = attempt(t, copy, how, &fit, is_told_dims ? &any : &found[how.reach]);
     if (status_is_ok(s) && fit) keep_if_best(t, copy, best);
     arena_destroy(a);
     TRY(s);

@@ -34,13 +34,16 @@ static const tile_manner fixed[TILE_ATTEMPTS_FIXED] = {
 static const double loosened[TILE_ATTEMPTS_LOOSENED] = {1.03, 1.06, 1.1, 1.15, 1.22, 1.3};
 static const tile_reach reach_loosened[TILE_ATTEMPTS_AIMED] = {REACH_NEAR, REACH_NEAR, REACH_NEAR, REACH_HARD};
 
-// Its number among those that aim at more; negative: it is none, or one with dims.
-static int number_loosened(int number) {
-  return number < TILE_ATTEMPTS_FIXED + TILE_ATTEMPTS_ABOVE ? number - TILE_ATTEMPTS_FIXED : -1;
+// Its number among those from `from` on, of which there are `count`; -1: it is none of them.
+static int number_among(int number, int from, int count) {
+  return number >= from && number < from + count ? number - from : -1;
 }
 
-// Its number among those with dims; negative: it is none.
-static int number_with_dims(int number) { return number - TILE_ATTEMPTS_FIXED - TILE_ATTEMPTS_ABOVE; }
+static int number_with_dims(int number) { return number_among(number, TILE_ATTEMPTS_FIXED, TILE_ATTEMPTS_WITH_DIMS); }
+
+static int number_above(int number) { return number_among(number, TILE_ATTEMPTS_FROM_ABOVE, TILE_ATTEMPTS_ABOVE); }
+
+static int number_of_all(int number) { return number_among(number, TILE_ATTEMPTS_FROM_ALL, TILE_ATTEMPTS_ALL); }
 
 // First one dim alone, then two.
 static void set_dims(int pair, int dims[TILE_FIRST_ROUNDS]) {
@@ -53,30 +56,56 @@ static void set_dims(int pair, int dims[TILE_FIRST_ROUNDS]) {
   }
 }
 
-tile_manner tile_attempts_manner(int number) {
-  const int n = number_with_dims(number), above = number_loosened(number);
-  if (above >= 0)
-    return (tile_manner){.share = 1.0,
-                         .reach = reach_loosened[above % TILE_ATTEMPTS_AIMED],
-                         .loosened = loosened[above / TILE_ATTEMPTS_AIMED]};
-  if (n < 0) return fixed[number];
+// Each of the first dims as that of the loops of the first round, as that of the second's, and each two of them; with
+// libraries and with kernels.
+static tile_manner manner_with_dims(int n) {
   tile_manner how = {
       .share = 1.0, .reach = REACH_DEEP, .slices_inside = true, .in_kernels = n / TILE_ATTEMPTS_EACH % 2};
   set_dims(n / (2 * TILE_ATTEMPTS_EACH), how.dims);
   return how;
 }
 
-bool tile_attempts_begins_anew(int number) {
-  const int n = number_with_dims(number), above = number_loosened(number);
-  return above >= 0 ? above % TILE_ATTEMPTS_AIMED == 0 : n >= 0 && n % TILE_ATTEMPTS_EACH == 0;
+static tile_manner manner_above(int n) {
+  return (tile_manner){
+      .share = 1.0, .reach = reach_loosened[n % TILE_ATTEMPTS_AIMED], .loosened = loosened[n / TILE_ATTEMPTS_AIMED]};
 }
 
-bool tile_attempts_is_again(int number) { return number_with_dims(number) >= 0 && !tile_attempts_begins_anew(number); }
+// One dim after the other, with libraries and with kernels, hard and deep; once more aiming at a little more.
+static tile_manner manner_of_all(int n) {
+  const int pair = n / TILE_ATTEMPTS_EACH;
+  return (tile_manner){.share = 1.0,
+                       .reach = pair % 2 ? REACH_DEEP : REACH_HARD,
+                       .loosened = n % TILE_ATTEMPTS_EACH ? loosened[1] : 0,
+                       .slices_inside = true,
+                       .takes_all = true,
+                       .in_kernels = pair / 2 % 2,
+                       .dims = {1 + pair / 4}};
+}
+
+tile_manner tile_attempts_manner(int number) {
+  if (number_with_dims(number) >= 0) return manner_with_dims(number_with_dims(number));
+  if (number_above(number) >= 0) return manner_above(number_above(number));
+  return number_of_all(number) >= 0 ? manner_of_all(number_of_all(number)) : fixed[number];
+}
+
+// Its number among those that learn from each other.
+static int number_in_group(int number) {
+  if (number_above(number) >= 0) return number_above(number) % TILE_ATTEMPTS_AIMED;
+  return number < TILE_ATTEMPTS_FIXED ? number : (number - TILE_ATTEMPTS_FIXED) % TILE_ATTEMPTS_EACH;
+}
+
+bool tile_attempts_begins_anew(int number) { return number >= TILE_ATTEMPTS_FIXED && number_in_group(number) == 0; }
+
+bool tile_attempts_is_told_dims(int number) { return number_with_dims(number) >= 0 || number_of_all(number) >= 0; }
+
+bool tile_attempts_is_again(int number) {
+  return number >= TILE_ATTEMPTS_FIXED && number_above(number) < 0 && number_in_group(number) > 0;
+}
 
 bool tile_attempts_is_repeated(int number, const int *known) {
   const tile_manner how = tile_attempts_manner(number);
   if (tile_attempts_begins_anew(number)) return false;
-  if (tile_attempts_is_again(number)) return known[number] == known[number - 1];
+  if (tile_attempts_is_again(number)) return known[number] == known[number - 1] && how.loosened == 0;
   for (int j = 0; j < number; j++) {
     const tile_manner other = tile_attempts_manner(j);
     if (other.share == how.share && other.loosened == how.loosened && other.reach == how.reach &&

@@ -134,7 +134,7 @@ static bool may_join(const growth *g, const pending *p) {
   const instruction *i = p->instruction;
   if (p->order < 0 || !region_has_tiles(i)) return false;
   if (g->search->slices_inside && is_slice_of_given(i)) return true;
-  if (!region_moves(&p->region)) return false;
+  if (!region_moves(&p->region) && !g->search->takes_all) return false;
   if (i->opcode == HLO_GET_TUPLE_ELEMENT && !region_has_tiles(i->operands[0])) return false;
   if (!is_stored(g, i)) return true;
   if (plan_steps_stored(g->search->steps, i)->bytes < g->search->small_bytes) return false;

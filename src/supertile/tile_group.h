@@ -74,6 +74,7 @@ typedef struct tile_search {
   bool may_carry;            // turns may keep rows for the next
   bool may_repeat;           // what is needed outside, too, may be computed once more in the loop
   bool slices_inside;        // a loop makes slices of what is there all the while itself, and takes none made before it
+  bool takes_all;            // what is the same in all turns is computed in each, so that it can be tiled there
   bool in_kernels;           // what reads such slices is a kernel, and reads them where they lie
   int dim;                   // along which deep loops are cut, plus one; 0: any
   const instruction *with;   // a loop that does not compute it is none; null: any is

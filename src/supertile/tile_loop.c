@@ -261,7 +261,7 @@ static int carried_count(const tile_group *g) {
 // State: the turn, the values, the rows that are kept, the externals. What is taken over is a value.
 static heddle_status make_body(tile_search *s, tile_group *g, const builder *b, const shape *state,
                                const instruction_list *externals, computation **out) {
-  computation *c = *out = module_add_computation(b->computation->module, STR("tile_body"));
+  computation *c = *out = module_add_computation(b->computation->module, STR(TILE_LOOPS_BODY));
   piece p = {.search = s, .group = g, .to = {b->arena, c, b->where, b->metadata}, .turns = g->inside};
   instruction *state_in = computation_add_parameter(c, 0, STR("state"), state);
   instruction **elements = arena_array(s->arena, instruction *, state->tuple_size);

@@ -450,6 +450,7 @@ heddle_status tile_rounds_run(tile_rounds *t, arena *scratch, module *m, const l
                    .maps = &maps,
                    .exact = t->exact,
                    .slices_inside = how.slices_inside,
+                   .takes_all = how.takes_all && round == 0,
                    .in_kernels = how.in_kernels,
                    .dim = round < TILE_FIRST_ROUNDS ? how.dims[round] : 0,
                    .taken = &t->done,

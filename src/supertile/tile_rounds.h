@@ -20,6 +20,7 @@ typedef struct tile_manner {
   double loosened;              // the limit that is aimed at, as a multiple of the one that there is; 0: that one
   bool is_nested;               // where no loop fits, one in whose turns another loop does
   bool slices_inside;           // loops slice parameters themselves
+  bool takes_all;               // the first round's deep loops compute what is the same in all turns in each of them
   bool in_kernels;              // and no library multiplies, which would need copies of slices
   int dims[TILE_FIRST_ROUNDS];  // along which deep loops are cut in these rounds, plus one; 0: any
 } tile_manner;
