@@ -150,7 +150,8 @@ static void read_conditions(arena *a, open_symbols *o, int64_t *sizes, condition
 static void find_relations(arena *a, open_symbols *o, relation_list *out) {
   int64_t sizes[MOST_DIMS];
   condition_list base = {0};
-  for (int k = 0; k < o->dim_count; k++) sizes[k] = (int64_t)STEP * (LEAST_STEPS + 2 * k);
+  // What remainders are known to be is left by these sizes, too: quotients of them are exact.
+  for (int k = 0; k < o->dim_count; k++) sizes[k] = (int64_t)STEP * (LEAST_STEPS + 2 * k) + o->dims[k].offset;
   read_conditions(a, o, sizes, &base);
   for (int c = 0; c < base.size; c++) {
     relation r;
@@ -256,8 +257,14 @@ static void order(open_symbols *o, const relation *r) {
 static bool relate(arena *a, open_symbols *o) {
   relation_list relations = {0};
   find_relations(a, o, &relations);
+  bool leaves_more = false;
   for (int k = 0; k < relations.size; k++)
     if (relations.data[k].kind == IMPORT_DIVISIBLE) divide(o, &relations.data[k]);
+  for (int k = 0; k < o->dim_count; k++) leaves_more |= o->dims[k].offset != 0;
+  if (leaves_more) {
+    relations = (relation_list){0};
+    find_relations(a, o, &relations);
+  }
   for (int k = 0; k < relations.size; k++) {
     int dims[2];
     const relation *r = &relations.data[k];
