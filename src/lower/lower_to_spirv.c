@@ -24,6 +24,7 @@
 #include "lower/passes.h"
 #include "lower/spirv_arith.h"
 #include "lower/spirv_memory.h"
+#include "lower/spirv_turns.h"
 #include "lower/spirv_vectors.h"
 #include "lower/uniform_values.h"
 
@@ -289,28 +290,61 @@ static heddle_status begin_counting(spirv_code *c, MlirOperation op, counted *ou
   return status_ok();
 }
 
-static heddle_status loop(spirv_code *c, MlirOperation op) {
+// The step that the loop's variable is at.
+static heddle_status count_step(spirv_code *c, MlirOperation op, const counted *n, spirv_value *variables,
+                                MlirValue at) {
   const MlirBlock body = ir_body(op, 0);
-  const int count = (int)mlirOperationGetNumResults(op);
-  counted n;
-  spirv_value *variables;
-  TRY(begin_counting(c, op, &n));
-  TRY(variables_for(c, count, results_of(c->s.b.arena, op), &variables));
-  for (int i = 0; i < count; i++) TRY(write_variables(c, &variables[i], ir_operand(op, 3 + i)));
-  const spirv_loop made = spirv_build_loop(&c->s);
-  const MlirType type = mlirValueGetType(n.lower->parts[0]);
-  const MlirValue at = spirv_build_load(&c->s, type, n.variable);
-  spirv_build_turn(&c->s, &made, spirv_build_compare(&c->s, "spirv.SLessThan", at, n.upper->parts[0]));
   spirv_values_put(c, mlirBlockGetArgument(body, 0), 1, &at);
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < (int)mlirOperationGetNumResults(op); i++) {
     const MlirValue argument = mlirBlockGetArgument(body, i + 1);
     if (is_pointer(mlirValueGetType(argument))) forward(c, ir_operand(op, 3 + i), argument);
     else TRY(read_variables(c, &variables[i], argument));
   }
   TRY(translate_block(c, body));
   TRY(write_all(c, variables, ir_terminator(body), 0));
-  spirv_build_store(&c->s, n.variable, spirv_build_binary(&c->s, "spirv.IAdd", at, n.step->parts[0]));
-  spirv_build_end_loop(&c->s, &made);
+  spirv_build_store(&c->s, n->variable, spirv_build_binary(&c->s, "spirv.IAdd", at, n->step->parts[0]));
+  return status_ok();
+}
+
+static MlirValue count_on(spirv_code *c, const counted *n, MlirValue *is_there) {
+  const MlirValue at = spirv_build_load(&c->s, mlirValueGetType(n->lower->parts[0]), n->variable);
+  if (is_there) *is_there = spirv_build_compare(&c->s, "spirv.SLessThan", at, n->upper->parts[0]);
+  return at;
+}
+
+// The steps of a turn behind the first one.
+static heddle_status count_more(spirv_code *c, MlirOperation op, const counted *n, spirv_value *variables, int steps) {
+  for (int k = 1; k < steps; k++) {
+    MlirValue is_there;
+    const MlirValue at = count_on(c, n, &is_there);
+    const spirv_selection made = spirv_build_selection(&c->s, is_there);
+    TRY(count_step(c, op, n, variables, at));
+    spirv_build_otherwise(&c->s, &made);
+    spirv_build_end_selection(&c->s, &made);
+  }
+  return status_ok();
+}
+
+static heddle_status loop(spirv_code *c, MlirOperation op) {
+  const int count = (int)mlirOperationGetNumResults(op);
+  counted n;
+  spirv_value *variables;
+  bool has_turns;
+  const int steps = spirv_turns_steps(&c->steps, op, &has_turns);
+  TRY(begin_counting(c, op, &n));
+  TRY(variables_for(c, count, results_of(c->s.b.arena, op), &variables));
+  for (int i = 0; i < count; i++) TRY(write_variables(c, &variables[i], ir_operand(op, 3 + i)));
+  if (has_turns) {
+    MlirValue is_there;
+    const spirv_loop made = spirv_build_loop(&c->s);
+    const MlirValue at = count_on(c, &n, &is_there);
+    spirv_build_turn(&c->s, &made, is_there);
+    TRY(count_step(c, op, &n, variables, at));
+    TRY(count_more(c, op, &n, variables, steps));
+    spirv_build_end_loop(&c->s, &made);
+  } else {
+    for (int k = 0; k < steps; k++) TRY(count_step(c, op, &n, variables, count_on(c, &n, NULL)));
+  }
   for (int i = 0; i < count; i++) forward_pointer(c, ir_operand(op, 3 + i), ir_result(op, i));
   return read_results(c, op, variables);
 }
@@ -639,6 +673,9 @@ static heddle_status run(pass_context *context, void *unit) {
   spirv_code code = {.context = c, .source = module};
   ir_operations functions = ir_collect(c->scratch, module, "func.func");
   ir_operations globals = ir_collect(c->scratch, module, "llvm.mlir.global");
+  for (int i = 0; i < functions.size; i++)
+    if (!mlirBlockIsNull(ir_body(functions.data[i], 0)) && !is_private(functions.data[i]))
+      TRY(spirv_turns_plan(c->scratch, &functions, functions.data[i], &code.steps));
   for (int form = 0; form < SPIRV_FORM_COUNT; form++)
     TRY(translate_form(&code, &functions, form, index_bits_of(c, module)));
   for (int i = 0; i < functions.size; i++) ir_erase(functions.data[i]);

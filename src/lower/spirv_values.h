@@ -31,6 +31,7 @@ typedef struct spirv_code {
   MlirOperation source;     // builtin.module, whose functions are translated
   MlirOperation function;   // the one at hand
   launch launch;            // of it
+  ptr_map steps;            // of a turn, by loop of the source (lower/spirv_turns.h)
   ptr_map values;           // spirv_value by value of the source
   str_map arrays;           // spirv_array by name of the source's global, of the function at hand
   int64_t workgroup_bytes;  // of all arrays of the workgroup
