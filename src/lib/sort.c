@@ -89,8 +89,8 @@ static inline __attribute__((always_inline)) void fill(filling *f, int bytes, in
 
 static int alone_bytes(const sort_key *k) { return k->bits <= 32 ? 4 : 8; }
 
-// Whether elements of four bytes lie side by side.
-static bool are_words(const sorting *s) { return s->stride == 1 && dtypes[s->keys[0].type].bits == 32; }
+// Whether elements of four or eight bytes lie side by side.
+static bool are_words(const sorting *s) { return s->stride == 1 && dtypes[s->keys[0].type].bits >= 32; }
 
 static void fill_blocks(void *argument, int64_t first, int64_t last) {
   filling *f = argument;
@@ -98,8 +98,8 @@ static void fill_blocks(void *argument, int64_t first, int64_t last) {
   const int item_bytes = f->is_alone ? alone_bytes(f->key) : f->line->sorting->item_bytes;
   const int bytes = element_is_shared(f->array) ? 0 : dtypes[f->array->type].bytes;
   if (f->is_alone && are_words(f->line->sorting)) {
-    const uint32_t *from = (const uint32_t *)f->array->data + f->line->base;
-    if (sort_key_of_words(f->key, from + begin, (uint32_t *)f->line->items + begin, end - begin))
+    const char *from = (const char *)f->array->data + (f->line->base + begin) * bytes;
+    if (sort_key_of_words(f->key, from, (char *)f->line->items + begin * bytes, end - begin))
       atomic_store_explicit(&f->merges, true, memory_order_relaxed);
   } else if (bytes == 4 && item_bytes == 4) fill(f, 4, 4, begin, end);
   else if (bytes == 4 && item_bytes == 8) fill(f, 4, 8, begin, end);
@@ -165,7 +165,7 @@ static void store_alone_blocks(void *argument, int64_t first, int64_t last) {
   char *to = m->to->data;
   const int bytes = dtypes[k.type].bytes;
   if (are_words(s)) {
-    sort_key_words(&k, (const uint32_t *)items + begin, (uint32_t *)m->to->data + base + begin, end - begin);
+    sort_key_words(&k, (const char *)items + begin * bytes, to + (base + begin) * bytes, end - begin);
     return;
   }
   for (int64_t i = begin; i < end; i++) {

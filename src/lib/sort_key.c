@@ -51,34 +51,50 @@ bool sort_key_make(dtype t, sort_order order, bool is_descending, sort_key *out)
 // --- words
 
 // Loops that compilers make vectors of.
-static inline __attribute__((always_inline)) bool keys_of(const sort_key *k, const uint32_t *bits, uint32_t *keys,
-                                                          int64_t count) {
-  const uint32_t top = (uint32_t)k->top, flip = (uint32_t)k->flip, signs = k->is_float ? UINT32_MAX : 0;
-  const int32_t infinity = (int32_t)k->infinity;
-  uint32_t merges = 0;
-  for (int64_t i = 0; i < count; i++) {
-    const uint32_t x = bits[i];
-    merges |= (uint32_t)(x == top) | (uint32_t)((int32_t)(x & INT32_MAX) > infinity);
-    keys[i] = x ^ (((uint32_t)((int32_t)x >> 31) & signs) | top) ^ flip;
+#define WORDS(BITS)                                                                                               \
+  static inline __attribute__((always_inline)) bool keys_of_##BITS(const sort_key *k, const uint##BITS##_t *bits, \
+                                                                   uint##BITS##_t *keys, int64_t count) {         \
+    const uint##BITS##_t top = (uint##BITS##_t)k->top, flip = (uint##BITS##_t)k->flip;                            \
+    const uint##BITS##_t signs = k->is_float ? UINT##BITS##_MAX : 0;                                              \
+    const int##BITS##_t infinity = (int##BITS##_t)k->infinity;                                                    \
+    uint##BITS##_t merges = 0;                                                                                    \
+    for (int64_t i = 0; i < count; i++) {                                                                         \
+      const uint##BITS##_t x = bits[i];                                                                           \
+      merges |= (uint##BITS##_t)(x == top) | (uint##BITS##_t)((int##BITS##_t)(x & INT##BITS##_MAX) > infinity);   \
+      keys[i] = x ^ (((uint##BITS##_t)((int##BITS##_t)x >> (BITS - 1)) & signs) | top) ^ flip;                    \
+    }                                                                                                             \
+    return merges && k->is_float && k->order != SORT_TOTAL;                                                       \
+  }                                                                                                               \
+  static inline __attribute__((always_inline)) void bits_of_##BITS(const sort_key *k, const uint##BITS##_t *keys, \
+                                                                   uint##BITS##_t *bits, int64_t count) {         \
+    const uint##BITS##_t top = (uint##BITS##_t)k->top, flip = (uint##BITS##_t)k->flip;                            \
+    const uint##BITS##_t signs = k->is_float ? UINT##BITS##_MAX : 0;                                              \
+    for (int64_t i = 0; i < count; i++) {                                                                         \
+      const uint##BITS##_t x = keys[i] ^ flip;                                                                    \
+      bits[i] = x ^ (((uint##BITS##_t)((int##BITS##_t) ~x >> (BITS - 1)) & signs) | top);                         \
+    }                                                                                                             \
   }
-  return merges && k->is_float && k->order != SORT_TOTAL;
+WORDS(32)
+WORDS(64)
+#undef WORDS
+
+static inline __attribute__((always_inline)) bool keys_of(const sort_key *k, const void *bits, void *keys,
+                                                          int64_t count) {
+  return k->bits == 64 ? keys_of_64(k, bits, keys, count) : keys_of_32(k, bits, keys, count);
 }
 
-static inline __attribute__((always_inline)) void bits_of(const sort_key *k, const uint32_t *keys, uint32_t *bits,
+static inline __attribute__((always_inline)) void bits_of(const sort_key *k, const void *keys, void *bits,
                                                           int64_t count) {
-  const uint32_t top = (uint32_t)k->top, flip = (uint32_t)k->flip, signs = k->is_float ? UINT32_MAX : 0;
-  for (int64_t i = 0; i < count; i++) {
-    const uint32_t x = keys[i] ^ flip;
-    bits[i] = x ^ (((uint32_t)((int32_t)~x >> 31) & signs) | top);
-  }
+  if (k->bits == 64) bits_of_64(k, keys, bits, count);
+  else bits_of_32(k, keys, bits, count);
 }
 
 #if defined(__x86_64__)
 #define AVX2 __attribute__((target("avx2")))
-AVX2 static bool keys_avx2(const sort_key *k, const uint32_t *bits, uint32_t *keys, int64_t count) {
+AVX2 static bool keys_avx2(const sort_key *k, const void *bits, void *keys, int64_t count) {
   return keys_of(k, bits, keys, count);
 }
-AVX2 static void bits_avx2(const sort_key *k, const uint32_t *keys, uint32_t *bits, int64_t count) {
+AVX2 static void bits_avx2(const sort_key *k, const void *keys, void *bits, int64_t count) {
   bits_of(k, keys, bits, count);
 }
 #else
@@ -86,11 +102,11 @@ AVX2 static void bits_avx2(const sort_key *k, const uint32_t *keys, uint32_t *bi
 #define bits_avx2 bits_of
 #endif
 
-bool sort_key_of_words(const sort_key *k, const uint32_t *bits, uint32_t *keys, int64_t count) {
+bool sort_key_of_words(const sort_key *k, const void *bits, void *keys, int64_t count) {
   return cpu_level_has_avx2() ? keys_avx2(k, bits, keys, count) : keys_of(k, bits, keys, count);
 }
 
-void sort_key_words(const sort_key *k, const uint32_t *keys, uint32_t *bits, int64_t count) {
+void sort_key_words(const sort_key *k, const void *keys, void *bits, int64_t count) {
   if (cpu_level_has_avx2()) bits_avx2(k, keys, bits, count);
   else bits_of(k, keys, bits, count);
 }

@@ -61,9 +61,9 @@ static inline uint64_t sort_key_bits(const sort_key *k, uint64_t key) {
   return key & k->top ? key ^ k->top : ~key & all;
 }
 
-// The same of elements of four bytes, without a table, that lie side by side: the key of each; true if different bits
-// among them may have the same key. And the bits that keys stand for.
-bool sort_key_of_words(const sort_key *k, const uint32_t *bits, uint32_t *keys, int64_t count);
-void sort_key_words(const sort_key *k, const uint32_t *keys, uint32_t *bits, int64_t count);
+// The same of elements of four or eight bytes, without a table, that lie side by side: the key of each; true if
+// different bits among them may have the same key. And the bits that keys stand for.
+bool sort_key_of_words(const sort_key *k, const void *bits, void *keys, int64_t count);
+void sort_key_words(const sort_key *k, const void *keys, void *bits, int64_t count);
 
 #endif
