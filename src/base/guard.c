@@ -4,7 +4,15 @@
 
 #include <stdio.h>
 
+#include "base/log.h"
+
 #define ROOM ((size_t)64 << 20)  // LLVM's passes take less for one kernel, all at once
+
+// Asking takes the host as long as a short pass takes, a thirtieth of a small kernel's compilation: an answer holds for
+// so many seconds, in which a thread writes a few megabytes at the most.
+#define HOLDS 0.0005
+
+static _Thread_local double had_room;  // when it had; 0: not asked since a guard began
 
 // A library's last words, while guards end. They are kept where no memory is needed.
 static _Thread_local bool library_failed;
@@ -18,6 +26,7 @@ static heddle_status why_ended(void) {
 
 heddle_status guard_run(heap_guarded_fn fn, heap_release_fn release, void *argument) {
   heddle_status s;
+  had_room = 0;
   return heap_run(fn, release, argument, false, &s) ? s : why_ended();
 }
 
@@ -34,6 +43,10 @@ void guard_library_failed(const char *message) {
 }
 
 heddle_status guard_check_room(void) {
+  const double now = log_seconds();
+  if (had_room > 0 && now - had_room < HOLDS) return status_ok();
+  had_room = now;
   if (heap_has_room(ROOM)) return status_ok();
+  had_room = 0;
   return status_error(HEDDLE_OUT_OF_MEMORY, "less than %zu MB are left, too little to go on compiling", ROOM >> 20);
 }

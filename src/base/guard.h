@@ -24,7 +24,7 @@ heddle_status guard_clean_up(heap_guarded_fn fn, heap_release_fn release, void *
 void guard_library_failed(const char *message);
 
 // Whether there is as much as one kernel's compilation may take between two questions: HEDDLE_OUT_OF_MEMORY if there
-// is less.
+// is less. Right behind another question within the same guard nobody is asked.
 heddle_status guard_check_room(void);
 
 #endif

@@ -24,15 +24,26 @@ struct ChoosyPassManager : legacy::PassManager {
 
 }  // namespace
 
-bool codegen_emit(LLVMTargetMachineRef tm, LLVMModuleRef module, LLVMCodeGenFileType type,
-                  bool (*leavesOut)(const char *, size_t), LLVMMemoryBufferRef *out) {
+// Members are destroyed from the last to the first: the passes before what they write to.
+struct codegen {
   SmallVector<char, 0> code;
-  raw_svector_ostream stream(code);
+  raw_svector_ostream stream{code};
   ChoosyPassManager passes;
-  passes.leavesOut = leavesOut;
+};
+
+codegen *codegen_create(LLVMTargetMachineRef tm, LLVMCodeGenFileType type, bool (*leavesOut)(const char *, size_t)) {
+  auto *c = new codegen;
+  c->passes.leavesOut = leavesOut;
   auto kind = type == LLVMAssemblyFile ? CodeGenFileType::AssemblyFile : CodeGenFileType::ObjectFile;
-  if (reinterpret_cast<TargetMachine *>(tm)->addPassesToEmitFile(passes, stream, nullptr, kind)) return false;
-  passes.run(*unwrap(module));
-  *out = LLVMCreateMemoryBufferWithMemoryRangeCopy(code.data(), code.size(), "");
-  return true;
+  if (!reinterpret_cast<TargetMachine *>(tm)->addPassesToEmitFile(c->passes, c->stream, nullptr, kind)) return c;
+  delete c;
+  return nullptr;
 }
+
+LLVMMemoryBufferRef codegen_run(codegen *c, LLVMModuleRef module) {
+  c->code.clear();
+  c->passes.run(*unwrap(module));
+  return LLVMCreateMemoryBufferWithMemoryRangeCopy(c->code.data(), c->code.size(), "");
+}
+
+void codegen_destroy(codegen *c) { delete c; }

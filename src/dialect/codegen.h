@@ -1,4 +1,4 @@
-// LLVM's code generation with a say in which of its passes run, which has no C API: a thin call, no decisions.
+// LLVM's code generation with a say in which of its passes run, which has no C API: thin calls, no decisions.
 #ifndef HEDDLE_DIALECT_CODEGEN_H_
 #define HEDDLE_DIALECT_CODEGEN_H_
 
@@ -10,11 +10,17 @@
 extern "C" {
 #endif
 
-// Does what LLVMTargetMachineEmitToMemoryBuffer does, but leaves out the passes that `leaves_out` names: it is asked
-// once for each, with the name that the pass has in LLVM's timing reports. False if the target has no such output. The
-// module is changed; *out is the caller's.
-bool codegen_emit(LLVMTargetMachineRef tm, LLVMModuleRef module, LLVMCodeGenFileType type,
-                  bool (*leaves_out)(const char *pass, size_t size), LLVMMemoryBufferRef *out);
+// The passes from LLVM IR to code, for one module after the other. For one thread at a time.
+typedef struct codegen codegen;
+
+// Passes as LLVMTargetMachineEmitToMemoryBuffer makes them, without those that `leaves_out` names: it is asked once for
+// each, with the name that the pass has in LLVM's timing reports. The machine must live as long. Null if the target has
+// no such output.
+codegen *codegen_create(LLVMTargetMachineRef tm, LLVMCodeGenFileType type,
+                        bool (*leaves_out)(const char *pass, size_t size));
+// The module is changed; the result is the caller's.
+LLVMMemoryBufferRef codegen_run(codegen *c, LLVMModuleRef module);
+void codegen_destroy(codegen *c);  // null is allowed
 
 #ifdef __cplusplus
 }

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "base/str.h"
-#include "dialect/codegen.h"
 
 // By LLVM's names, in the order of strcmp.
 static const char *const unneeded[] = {
@@ -74,8 +73,7 @@ static bool is_unneeded(const char *pass, size_t size) {
   return bsearch(&key, unneeded, sizeof unneeded / sizeof *unneeded, sizeof *unneeded, compare);
 }
 
-heddle_status cpu_codegen_emit(LLVMModuleRef module, LLVMTargetMachineRef tm, LLVMCodeGenFileType type,
-                               LLVMMemoryBufferRef *out) {
-  if (codegen_emit(tm, module, type, is_unneeded, out)) return status_ok();
-  return status_error(HEDDLE_INTERNAL, "LLVM code generation: no output of this kind");
+heddle_status cpu_codegen_create(LLVMTargetMachineRef tm, LLVMCodeGenFileType type, codegen **out) {
+  *out = codegen_create(tm, type, is_unneeded);
+  return *out ? status_ok() : status_error(HEDDLE_INTERNAL, "LLVM code generation: no output of this kind");
 }

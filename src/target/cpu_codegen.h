@@ -2,14 +2,11 @@
 #ifndef HEDDLE_TARGET_CPU_CODEGEN_H_
 #define HEDDLE_TARGET_CPU_CODEGEN_H_
 
-#include <llvm-c/Core.h>
-#include <llvm-c/TargetMachine.h>
-
 #include "base/status.h"
+#include "dialect/codegen.h"
 
-// Code of the module, which is changed, as `type` says; *out is the caller's. Errors: HEDDLE_INTERNAL. Thread-safe for
-// modules and machines of one's own.
-heddle_status cpu_codegen_emit(LLVMModuleRef module, LLVMTargetMachineRef tm, LLVMCodeGenFileType type,
-                               LLVMMemoryBufferRef *out);
+// Passes that make what `type` says, for one module after the other (codegen_run); the machine must live as long.
+// Errors: HEDDLE_INTERNAL. Thread-safe for machines of one's own; *out is the caller's, for codegen_destroy.
+heddle_status cpu_codegen_create(LLVMTargetMachineRef tm, LLVMCodeGenFileType type, codegen **out);
 
 #endif

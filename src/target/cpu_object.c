@@ -17,16 +17,22 @@
 static const char minimal_passes[] = "function(early-cse,loop-mssa(licm),instsimplify,dse)";
 static const char loop_passes[] = "default<O2>";
 
-// --- target machines
+// --- generators
 //
-// One reads the tables of all processors' features when it is made and once more for its first function, a tenth of
-// what a small kernel costs: those not in use wait in a pool for the next kernel. Destroyed when the process exits.
+// A target machine reads the tables of all processors' features when it is made and once more for its first function, a
+// tenth of what a small kernel costs; to make and to destroy the passes of code generation is another. Those not in use
+// wait in a pool for the next kernel, and are destroyed when the process exits.
 
 #define POOL_MAX 16
 
+typedef struct generator {
+  LLVMTargetMachineRef tm;
+  codegen *passes;  // to objects; null: not made yet
+} generator;
+
 static struct {
   lock lock;
-  LLVMTargetMachineRef machines[POOL_MAX];
+  generator generators[POOL_MAX];
   int count;
   bool is_known_at_exit;
 } pool = {.lock = LOCK_INITIALIZER};
@@ -40,35 +46,41 @@ static bool is_for(LLVMTargetMachineRef tm, const target_description *machine) {
   return is;
 }
 
-static LLVMTargetMachineRef take_from_pool(void) {
+static void destroy_generator(const generator *g) {
+  codegen_destroy(g->passes);
+  if (g->tm) LLVMDisposeTargetMachine(g->tm);
+}
+
+static generator take_from_pool(void) {
   lock_take(&pool.lock);
-  LLVMTargetMachineRef tm = pool.count > 0 ? pool.machines[--pool.count] : NULL;
+  generator g = pool.count > 0 ? pool.generators[--pool.count] : (generator){NULL};
   lock_give(&pool.lock);
-  return tm;
+  return g;
 }
 
 static void clear_pool(void) {
-  for (LLVMTargetMachineRef tm = take_from_pool(); tm; tm = take_from_pool()) LLVMDisposeTargetMachine(tm);
+  for (generator g = take_from_pool(); g.tm; g = take_from_pool()) destroy_generator(&g);
 }
 
-static heddle_status take_target_machine(const target_description *machine, LLVMTargetMachineRef *out) {
+static heddle_status take_generator(const target_description *machine, generator *out) {
   *out = take_from_pool();
-  if (*out && is_for(*out, machine)) return status_ok();
-  if (*out) LLVMDisposeTargetMachine(*out);
+  if (out->tm && is_for(out->tm, machine)) return status_ok();
+  destroy_generator(out);
+  *out = (generator){NULL};
   char *triple = LLVMGetDefaultTargetTriple();
   heddle_status s =
-      llvm_target_machine(machine->triple ? machine->triple : triple, machine->chip, machine->features, out);
+      llvm_target_machine(machine->triple ? machine->triple : triple, machine->chip, machine->features, &out->tm);
   LLVMDisposeMessage(triple);
   return s;
 }
 
-static void give_target_machine(LLVMTargetMachineRef tm) {
+static void give_generator(const generator *g) {
   lock_take(&pool.lock);
   if (!pool.is_known_at_exit) pool.is_known_at_exit = atexit(clear_pool) == 0;
   bool is_kept = pool.is_known_at_exit && pool.count < POOL_MAX;
-  if (is_kept) pool.machines[pool.count++] = tm;
+  if (is_kept) pool.generators[pool.count++] = *g;
   lock_give(&pool.lock);
-  if (!is_kept) LLVMDisposeTargetMachine(tm);
+  if (!is_kept) destroy_generator(g);
 }
 
 // --- one module
@@ -95,32 +107,33 @@ static void generate_entry_plainly(LLVMModuleRef module, const code_options *opt
 }
 
 static heddle_status emit_assembly(LLVMModuleRef module, LLVMTargetMachineRef tm, text *out) {
+  codegen *passes;
+  TRY(cpu_codegen_create(tm, LLVMAssemblyFile, &passes));
   LLVMModuleRef clone = LLVMCloneModule(module);
-  LLVMMemoryBufferRef buffer;
-  heddle_status s = cpu_codegen_emit(clone, tm, LLVMAssemblyFile, &buffer);
+  LLVMMemoryBufferRef buffer = codegen_run(passes, clone);
   LLVMDisposeModule(clone);
-  if (!status_is_ok(s)) return s;
+  codegen_destroy(passes);
   text_append(out, (str){LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer)});
   LLVMDisposeMemoryBuffer(buffer);
   return status_ok();
 }
 
-static heddle_status generate(arena *a, LLVMModuleRef module, LLVMTargetMachineRef tm,
-                              const target_description *machine, const code_options *options, kernel_image *out) {
+static heddle_status generate(arena *a, LLVMModuleRef module, generator *g, const target_description *machine,
+                              const code_options *options, kernel_image *out) {
   set_machine_attributes(a, module, machine);
   llvm_hint_vector_loops(a, module);
   generate_entry_plainly(module, options);
   double start = log_seconds();
   TRY(guard_check_room());
-  TRY(llvm_run_passes(module, tm, options->optimize_loops ? loop_passes : minimal_passes));
+  TRY(llvm_run_passes(module, g->tm, options->optimize_loops ? loop_passes : minimal_passes));
   llvm_widen_extremes(module);
   out->optimize_seconds = log_seconds() - start;
   if (options->llvm_ir) llvm_print(module, options->llvm_ir);
-  if (options->assembly) TRY(emit_assembly(module, tm, options->assembly));
+  if (options->assembly) TRY(emit_assembly(module, g->tm, options->assembly));
   start = log_seconds();
   TRY(guard_check_room());
-  LLVMMemoryBufferRef buffer;
-  TRY(cpu_codegen_emit(module, tm, LLVMObjectFile, &buffer));
+  if (!g->passes) TRY(cpu_codegen_create(g->tm, LLVMObjectFile, &g->passes));
+  LLVMMemoryBufferRef buffer = codegen_run(g->passes, module);
   out->size = LLVMGetBufferSize(buffer);
   out->data = memcpy(arena_alloc(a, out->size), LLVMGetBufferStart(buffer), out->size);
   LLVMDisposeMemoryBuffer(buffer);
@@ -134,19 +147,19 @@ typedef struct emission {
   const target_description *machine;
   const code_options *options;
   kernel_image *out;
-  LLVMTargetMachineRef tm;
+  generator generator;
   LLVMContextRef context;
   LLVMModuleRef llvm;
 } emission;
 
 static heddle_status emit(void *argument) {
   emission *e = argument;
-  TRY(take_target_machine(e->machine, &e->tm));
+  TRY(take_generator(e->machine, &e->generator));
   double start = log_seconds();
   e->context = LLVMContextCreate();
-  heddle_status s = llvm_translate(e->module, e->context, e->tm, &e->llvm);
+  heddle_status s = llvm_translate(e->module, e->context, e->generator.tm, &e->llvm);
   e->out->translate_seconds = log_seconds() - start;
-  return status_is_ok(s) ? generate(e->arena, e->llvm, e->tm, e->machine, e->options, e->out) : s;
+  return status_is_ok(s) ? generate(e->arena, e->llvm, &e->generator, e->machine, e->options, e->out) : s;
 }
 
 // What is torn within LLVM is left alone.
@@ -155,7 +168,7 @@ static void release(void *argument, bool is_torn) {
   if (is_torn) return;
   if (e->llvm) LLVMDisposeModule(e->llvm);
   if (e->context) LLVMContextDispose(e->context);
-  if (e->tm) give_target_machine(e->tm);
+  if (e->generator.tm) give_generator(&e->generator);
 }
 
 heddle_status cpu_emit(arena *a, MlirOperation module, const target_description *target, const code_options *options,

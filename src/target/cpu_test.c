@@ -69,9 +69,43 @@ static void test_runs(void **state) {
   text_free(&llvm_ir);
 }
 
+// The passes are kept between kernels, which must not show: with constants, a second function, in contexts that are
+// gone.
+static void test_leaves_nothing_to_the_next(void **state) {
+  fixture *f = *state;
+  static const char other[] =
+      "llvm.func internal @half(%x: vector<16xf32>) -> vector<16xf32> attributes {no_inline} {\n"
+      "  %c = llvm.mlir.constant(dense<0.5> : vector<16xf32>) : vector<16xf32>\n"
+      "  %y = llvm.fmul %x, %c : vector<16xf32>\n"
+      "  llvm.return %y : vector<16xf32>\n"
+      "}\n"
+      "llvm.func @double_it(%buffers: !llvm.ptr, %begin: i64, %end: i64) {\n"
+      "  %x = llvm.load %buffers : !llvm.ptr -> vector<16xf32>\n"
+      "  %y = llvm.call @half(%x) : (vector<16xf32>) -> vector<16xf32>\n"
+      "  llvm.store %y, %buffers : vector<16xf32>, !llvm.ptr\n"
+      "  llvm.return\n"
+      "}\n";
+  kernel_image images[4];
+  for (int i = 0; i < 4; i++) {
+    const char *source = i % 2 ? other : doubler;
+    MlirContext context = ir_context_create();
+    MlirModule module = mlirModuleCreateParse(context, mlirStringRefCreateFromCString(source));
+    assert_false(mlirModuleIsNull(module));
+    const code_options plain = {.entry = "double_it"};
+    assert_true(status_is_ok(cpu_emit(f->a, mlirModuleGetOperation(module), &f->machine, &plain, &images[i])));
+    mlirModuleDestroy(module);
+    mlirContextDestroy(context);
+  }
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(images[i].size, images[i + 2].size);
+    assert_memory_equal(images[i].data, images[i + 2].data, images[i].size);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_runs, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_leaves_nothing_to_the_next, set_up, tear_down),
   };
   return cmocka_run_group_tests_name("target/cpu", tests, NULL, NULL);
 }
