@@ -100,8 +100,7 @@ static parts real_number(ir_builder *b, MlirValue like, double v) {
 
 // Of two magnitudes, none of which is -0.
 static MlirValue extreme(ir_builder *b, const char *which, MlirValue x, MlirValue y) {
-  MlirNamedAttribute zeros = ir_named(b->context, "xla.zeros_are_equal", mlirUnitAttrGet(b->context));
-  return ir_value_with(b, which, mlirValueGetType(x), 2, (MlirValue[]){x, y}, 1, &zeros);
+  return ir_combine(b, which, x, y);
 }
 
 static MlirValue larger(ir_builder *b, MlirValue x, MlirValue y) { return extreme(b, "arith.maximumf", x, y); }

@@ -111,6 +111,20 @@ static heddle_status call_reducer(function_emitter *e, const instruction *i, con
   return status_ok();
 }
 
+// Extrema of floats as wide as those that are computed on.
+static bool is_wide_extreme(const instruction *i) {
+  const hlo_opcode op = combiner_opcode(i->called[0]);
+  const dtype t = i->shape->dtype;
+  return i->operand_count == 2 && (op == HLO_MAXIMUM || op == HLO_MINIMUM) && (t == DTYPE_F32 || t == DTYPE_F64);
+}
+
+static heddle_status take_extreme(function_emitter *e, const instruction *i, const MlirValue *carried,
+                                  const MlirValue *x, MlirValue *next) {
+  const bool is_maximum = combiner_opcode(i->called[0]) == HLO_MAXIMUM;
+  next[0] = ir_combine(&e->b, is_maximum ? "arith.maximumf" : "arith.minimumf", carried[0], x[0]);
+  return status_ok();
+}
+
 // Sums round once, at their end, in exact mode as well.
 static bool is_narrow_sum(const instruction *i) {
   if (i->operand_count != 2 || !dtypes[i->shape->dtype].is_narrow_float) return false;
@@ -142,7 +156,8 @@ heddle_status emit_reduce(function_emitter *e, const instruction *i, MlirValue *
   int count = i->operand_count / 2;
   MlirValue *inits = arena_array(e->kernel->arena, MlirValue, count);
   for (int k = 0; k < count; k++) TRY(emit_operand(e, i, count + k, &inits[k]));
-  loop_nest n = {.i = i, .operand_count = count, .carried_count = count, .combine = call_reducer};
+  loop_nest n = {.i = i, .operand_count = count, .carried_count = count};
+  n.combine = is_wide_extreme(i) ? take_extreme : call_reducer;
   return emit_loops(e, &n, inits, out);
 }
 

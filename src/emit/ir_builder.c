@@ -149,6 +149,12 @@ MlirValue ir_binary(ir_builder *b, const char *name, MlirValue x, MlirValue y) {
   return ir_value(b, name, mlirValueGetType(x), 2, (MlirValue[]){x, y});
 }
 
+MlirValue ir_combine(ir_builder *b, const char *name, MlirValue x, MlirValue y) {
+  const MlirNamedAttribute zeros = ir_named(b->context, "xla.zeros_are_equal", mlirUnitAttrGet(b->context));
+  const bool is_extremum = strcmp(name, "arith.maximumf") == 0 || strcmp(name, "arith.minimumf") == 0;
+  return ir_value_with(b, name, mlirValueGetType(x), 2, (MlirValue[]){x, y}, is_extremum, &zeros);
+}
+
 MlirValue ir_cast(ir_builder *b, const char *name, MlirType to, MlirValue x) { return ir_value(b, name, to, 1, &x); }
 
 MlirValue ir_select(ir_builder *b, MlirValue condition, MlirValue x, MlirValue y) {

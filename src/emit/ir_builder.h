@@ -60,6 +60,9 @@ MlirValue ir_value_with(ir_builder *b, const char *name, MlirType result, int op
                         int attribute_count, const MlirNamedAttribute *attributes);
 MlirValue ir_unary(ir_builder *b, const char *name, MlirValue x);                // result type = x's
 MlirValue ir_binary(ir_builder *b, const char *name, MlirValue x, MlirValue y);  // result type = x's
+// The same where nobody asks which of two zeros a floating-point maximum or minimum is: of what is reduced, whose order
+// is not defined either. Half the instructions, if the machine has none for these.
+MlirValue ir_combine(ir_builder *b, const char *name, MlirValue x, MlirValue y);
 MlirValue ir_cast(ir_builder *b, const char *name, MlirType to, MlirValue x);
 MlirValue ir_select(ir_builder *b, MlirValue condition, MlirValue x, MlirValue y);
 // predicate as MLIR spells it: "eq", "slt", "ult", "oeq", "une", "ord", …; i1 or a vector of it.

@@ -126,7 +126,7 @@ static void accumulate(column_loops *l, ir_builder *b, const row_reduction *r, M
   if (row_passes_combiner(r, 0) && count > 1) {
     for (int v = 0; v < r->count; v++) sum[v] = row_passes_to_accumulator(b, r, v, x[0][r->first_result + v]);
     for (int e = 1; e < count; e++) row_passes_combine(s, b, r, sum, x[e] + r->first_result, sum);
-    for (int v = 0; v < r->count; v++) now[v] = ir_binary(b, row_passes_combiner(r, v), now[v], sum[v]);
+    row_passes_meet(s, b, r, now, sum, now);
   } else {
     for (int e = 0; e < count; e++) row_passes_combine(s, b, r, now, x[e] + r->first_result, now);
   }

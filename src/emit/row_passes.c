@@ -174,12 +174,7 @@ const char *row_passes_combiner(const row_reduction *r, int value) {
 }
 
 static MlirValue combined(ir_builder *b, const row_reduction *r, int value, MlirValue x, MlirValue y) {
-  MlirNamedAttribute zeros = ir_named(b->context, "xla.zeros_are_equal", mlirUnitAttrGet(b->context));
-  hlo_opcode op = r->how.operations[value];
-  bool is_extremum = op == HLO_MAXIMUM || op == HLO_MINIMUM;
-  bool is_marked = is_extremum && mlirTypeIsAFloat(mlirValueGetType(x));
-  return ir_value_with(b, row_passes_combiner(r, value), mlirValueGetType(x), 2, (MlirValue[]){x, y}, is_marked,
-                       &zeros);
+  return ir_combine(b, row_passes_combiner(r, value), x, y);
 }
 
 static void call_reducer(row_pass_emitter *s, ir_builder *b, const row_reduction *r, const MlirValue *x,

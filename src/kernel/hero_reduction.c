@@ -120,12 +120,38 @@ static int64_t innermost_reduced(const reduction_space *s) {
   return s->sizes[g];
 }
 
+// Of floats: three instructions each, where sums have one.
+static bool has_extreme(const row_pass *pass) {
+  for (int i = 0; i < pass->reductions.size; i++) {
+    const row_reduction *r = &pass->reductions.data[i];
+    for (int v = 0; v < r->count && r->how.form == REDUCER_BINARY; v++) {
+      const hlo_opcode op = r->how.operations[v];
+      const bool is_extreme = op == HLO_MAXIMUM || op == HLO_MINIMUM;
+      if (is_extreme && dtype_is_float(r->reduce->operands[v]->shape->dtype)) return true;
+    }
+  }
+  return false;
+}
+
+// Whether the last of a row of tiles is narrower than the others, so that columns get code for vectors of all widths.
+static bool has_rest(const hero_reduction *d) {
+  const reduction_space *s = &d->passes.space;
+  return s->sizes[s->group_count - 1] % d->columns != 0;
+}
+
 // Rows take one element after the other; how many the lanes of vectors take at once is the vectorizer's to know.
 static int64_t elements_at_once(const target_tile_sizes *sizes, const kernel_plan *k, const hero_reduction *d,
                                 const row_pass *pass) {
   if (!d->is_column || pass->body < 0 || pass->reductions.size == 0) return 1;
   if (k->bodies[pass->body].computation->instructions.size > sizes->max_repeated_body) return 1;
-  return int64_min(innermost_reduced(&d->passes.space), sizes->column_step);
+  const int64_t size = innermost_reduced(&d->passes.space);
+  int64_t step = sizes->column_step;
+  if (k->takes_sizes) return int64_min(size, step);
+  if (has_extreme(pass) && has_rest(d)) step /= 2;
+  // A few elements less are no loss if none is left for a loop of its own.
+  for (int64_t s = int64_min(size, step); 4 * s >= 3 * step; s--)
+    if (size % s == 0) return s;
+  return int64_min(size, step);
 }
 
 // Longer than what lies in it: a loop over all of a tensor that is as long as a vector is not vectorized

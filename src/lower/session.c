@@ -49,12 +49,18 @@ typedef struct kept_conversion {
   to_llvm *conversion;
 } kept_conversion;
 
+typedef struct kept_module {
+  const char *source;
+  MlirModule module;
+} kept_module;
+
 struct lower_session {
   MlirContext context;
   arena *arena;
   VEC(kept_manager) managers;
   VEC(kept_patterns) patterns;
   VEC(kept_conversion) conversions;
+  VEC(kept_module) modules;
   int kernels;  // lowered in this context so far
 };
 
@@ -150,6 +156,17 @@ const to_llvm *lower_session_to_llvm(lower_session *s, int index_bits) {
   return made.conversion;
 }
 
+// --- modules that are read
+
+MlirModule lower_session_parse(lower_session *s, const char *source) {
+  for (int i = 0; i < s->modules.size; i++)
+    if (strcmp(s->modules.data[i].source, source) == 0) return s->modules.data[i].module;
+  kept_module made = {arena_strdup(s->arena, source, strlen(source)), {NULL}};
+  made.module = mlirModuleCreateParse(s->context, mlirStringRefCreateFromCString(source));
+  if (!mlirModuleIsNull(made.module)) vec_push(s->arena, &s->modules, made);
+  return made.module;
+}
+
 // --- sessions
 
 lower_session *lower_session_create(MlirContext context) {
@@ -162,6 +179,7 @@ lower_session *lower_session_create(MlirContext context) {
 void lower_session_destroy(lower_session *s) {
   for (int i = 0; i < s->managers.size; i++) mlirPassManagerDestroy(s->managers.data[i].manager);
   for (int i = 0; i < s->patterns.size; i++) mlirFrozenRewritePatternSetDestroy(s->patterns.data[i].patterns);
+  for (int i = 0; i < s->modules.size; i++) mlirModuleDestroy(s->modules.data[i].module);
   for (int i = 0; i < s->conversions.size; i++) to_llvm_destroy(s->conversions.data[i].conversion);
   arena_destroy(s->arena);
 }

@@ -33,6 +33,10 @@ void lower_session_canonicalize(lower_session *s, MlirOperation op);
 // The conversion to LLVM's dialect for `index` of that width, kept like all else.
 const struct to_llvm *lower_session_to_llvm(lower_session *s, int index_bits);
 
+// The module of this text, for schedules and the like: read once, not to be changed, the session's. Null, with
+// diagnostics, if it cannot be read.
+MlirModule lower_session_parse(lower_session *s, const char *source);
+
 // Runs MLIR's own passes (a pipeline's text) on an operation. True on success; an unknown pass or a failure is reported
 // through the context's diagnostics.
 bool lower_session_run(lower_session *s, const char *pipeline, MlirOperation op);

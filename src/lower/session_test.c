@@ -104,6 +104,23 @@ static void test_unknown_passes_are_reported(void **state) {
   lower_session_give(s, false);
 }
 
+static void test_reads_a_module_once(void **state) {
+  (void)state;
+  static const char source[] = "func.func @f() { return }", same[] = "func.func @f() { return }";
+  lower_session *s = lower_session_take();
+  MlirModule m = lower_session_parse(s, source);
+  assert_false(mlirModuleIsNull(m));
+  assert_ptr_equal(lower_session_parse(s, same).ptr, m.ptr);
+  assert_ptr_not_equal(lower_session_parse(s, "func.func @g() { return }").ptr, m.ptr);
+  for (int i = 0; i < 2; i++) {
+    assert_true(mlirModuleIsNull(lower_session_parse(s, "no module")));
+    heddle_status status = ir_diagnostics(lower_session_context(s), HEDDLE_INTERNAL, "reading");
+    assert_false(status_is_ok(status));
+    heddle_status_free(status);
+  }
+  lower_session_give(s, true);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_canonicalizes_what_occurs),
@@ -111,6 +128,7 @@ int main(void) {
       cmocka_unit_test(test_sessions_retire),
       cmocka_unit_test(test_failed_sessions_retire),
       cmocka_unit_test(test_unknown_passes_are_reported),
+      cmocka_unit_test(test_reads_a_module_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,21 +100,14 @@ static bool is_narrow_float(MlirType t) {
   return mlirTypeIsAFloat(element) && ir_bit_width(element) < 32;
 }
 
-// As the loop's body does it: which of two zeros an extremum is does not matter.
-static MlirValue combine_values(ir_builder *b, const char *combiner, MlirValue x, MlirValue y) {
-  MlirNamedAttribute zeros = ir_named(b->context, "xla.zeros_are_equal", mlirUnitAttrGet(b->context));
-  bool is_extremum = strcmp(combiner, "arith.maximumf") == 0 || strcmp(combiner, "arith.minimumf") == 0;
-  return ir_value_with(b, combiner, mlirValueGetType(x), 2, (MlirValue[]){x, y}, is_extremum, &zeros);
-}
-
 // Narrow floats are combined in f32, as everywhere behind xla-widen-floats.
 static MlirValue combine(ir_builder *b, const char *combiner, MlirValue x, MlirValue y) {
   MlirType type = mlirValueGetType(x);
-  if (!is_narrow_float(type)) return combine_values(b, combiner, x, y);
+  if (!is_narrow_float(type)) return ir_combine(b, combiner, x, y);
   MlirType wide = ir_like(type, mlirF32TypeGet(b->context));
   x = ir_cast(b, "arith.extf", wide, x);
   y = ir_cast(b, "arith.extf", wide, y);
-  return ir_cast(b, "arith.truncf", type, combine_values(b, combiner, x, y));
+  return ir_cast(b, "arith.truncf", type, ir_combine(b, combiner, x, y));
 }
 
 // As the reducer takes it: values that the loop carries in f32 may be of a narrower type there.

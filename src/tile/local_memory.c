@@ -8,6 +8,7 @@
 #include <mlir-c/BuiltinAttributes.h>
 
 #include "emit/ir_builder.h"
+#include "lower/passes.h"
 #include "tile/memory_proof.h"
 #include "tile/passes.h"
 
@@ -22,7 +23,7 @@ static bool is_region(MlirOperation function) {
 
 static heddle_status run(pass_context *context, void *unit) {
   lower_context *c = lower_context_of(context);
-  TRY(lower_upstream(context, unit, "canonicalize"));  // sizes that are constants are part of types then
+  TRY(lower_canonicalize.run(context, unit));  // sizes that are constants are part of types then
   const ir_operations functions = ir_collect(c->scratch, (MlirOperation){unit}, "func.func");
   for (int k = 0; k < functions.size; k++) {
     int64_t bytes;

@@ -11,10 +11,10 @@
   "transform.named_sequence @schedule(%module: !transform.any_op {transform.readonly}) {\n"
 #define BEHIND "transform.yield\n}\n}\n"
 
-static heddle_status parse(MlirContext context, const text *t, MlirModule *out) {
-  *out = mlirModuleCreateParse(context, mlirStringRefCreate(t->data, t->size));
+static heddle_status parse(const lower_context *c, const char *source, MlirModule *out) {
+  *out = lower_session_parse(c->session, source);
   if (!mlirModuleIsNull(*out)) return status_ok();
-  TRY(ir_diagnostics(context, HEDDLE_INTERNAL, "cannot parse the schedule"));
+  TRY(ir_diagnostics(c->context, HEDDLE_INTERNAL, "cannot parse the schedule"));
   return status_error(HEDDLE_INTERNAL, "cannot parse the schedule");
 }
 
@@ -36,11 +36,8 @@ heddle_status schedule_run(lower_context *c, MlirOperation module, str body) {
   text_append(&t, body);
   text_puts(&t, BEHIND);
   MlirModule schedule = {0};
-  heddle_status s = parse(c->context, &t, &schedule);
-  if (status_is_ok(s)) {
-    s = apply(c->context, module, schedule);
-    mlirModuleDestroy(schedule);
-  }
+  heddle_status s = parse(c, text_cstr(&t), &schedule);
+  if (status_is_ok(s)) s = apply(c->context, module, schedule);
   if (!status_is_ok(s)) s = status_context(s, "in the schedule\n%s", text_cstr(&t));
   text_free(&t);
   return s;

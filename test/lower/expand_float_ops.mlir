@@ -91,3 +91,15 @@ func.func @extrema(%x: vector<8xf32>, %y: vector<8xf32>) -> (vector<8xf32>, vect
 // CHECK-LABEL: func.func @extrema
 // CHECK:         llvm.intr.maximum(%arg0, %arg1)
 // CHECK:         llvm.intr.minimum(%arg0, %arg1)
+
+// -----
+
+// Where zeros are equal LLVM's operation may take either, and asks whether the new value is NaN.
+func.func @reduced(%old: vector<8xf32>, %new: vector<8xf32>) -> (vector<8xf32>, vector<8xf32>) {
+  %0 = arith.maximumf %old, %new {xla.zeros_are_equal} : vector<8xf32>
+  %1 = arith.minimumf %old, %new {xla.zeros_are_equal} : vector<8xf32>
+  return %0, %1 : vector<8xf32>, vector<8xf32>
+}
+// CHECK-LABEL: func.func @reduced
+// CHECK:         llvm.intr.maximum(%arg1, %arg0) {fastmathFlags = #llvm.fastmath<nsz>}
+// CHECK:         llvm.intr.minimum(%arg1, %arg0) {fastmathFlags = #llvm.fastmath<nsz>}
