@@ -28,6 +28,7 @@ typedef struct packing {
   bool packs_rows;
   bool has_row_panels;  // neighbours are rows before: then they are afterwards, in panels like the columns'
   bool has_panels;      // the columns' operand lies in panels: nothing of it is copied
+  bool is_panel;        // it is one, as it lies
   panels kept;
   term_group group;
   MlirValue zero;                       // with which a tile's sums begin; null: with what is there
@@ -82,6 +83,7 @@ static nest_view panel_view(const packing *w, const nest *n, int loop, uint32_t 
 }
 
 static nest_view column_view(const packing *w, const nest *n, uint32_t kept, int64_t columns, int64_t terms) {
+  if (w->is_panel) return nest_view_of(n, w->p->maps[w->p->columns.plain], kept | 1U << w->p->column);
   if (w->has_panels) return panels_view(&w->kept, w->p, n, kept, columns);
   return panel_view(w, n, w->p->column, kept, columns, terms);
 }
@@ -476,11 +478,13 @@ static heddle_status row_block(nest *n, void *user) {
   return status_ok();
 }
 
+static bool copies_columns(const packing *w) { return !w->has_panels && !w->is_panel; }
+
 static heddle_status block(nest *n, void *user) {
   packing *w = user;
   const product_form *p = w->p;
   nest_enter(n);
-  if (!w->has_panels) {
+  if (copies_columns(w)) {
     TRY(zero_last_groups(w, n, PANELS));
     TRY(copy_side(w, n, &p->columns, PANELS, p->column));
   }
@@ -577,6 +581,13 @@ static heddle_status make_first_bits(packing *w, nest *n) {
   return markers_begin(ir_defining_op(w->first_bits), MARKER_VECTORIZE);
 }
 
+// Rows of columns that are as long as a panel's are a panel.
+static bool lies_as_panel(const packing *w) {
+  const product_form *p = w->p;
+  return !is_grouped(w) && !w->has_panels && p->columns.plain >= 0 && p->columns.minor == p->column &&
+         p->trips[p->column] == w->sizes.columns;
+}
+
 heddle_status pack_product(lower_context *c, product_form *p, int share) {
   packing w = {.context = c, .p = p, .group = term_groups_of(&c->options->target, c->options->exact, p)};
   int last = -1;
@@ -587,6 +598,7 @@ heddle_status pack_product(lower_context *c, product_form *p, int share) {
   w.sizes = sizes_of_packing(&c->options->target, p->type, packed_type(&w), p->trips[p->row], p->trips[p->column],
                              p->terms, w.packs_rows, share);
   w.has_panels = !is_grouped(&w) && panels_read(p, &w.kept);
+  w.is_panel = lies_as_panel(&w);
   ir_builder b = ir_builder_before(p->op, c->scratch);
   b.location = mlirOperationGetLocation(p->op);
   product_form_squeeze(p, &b);
@@ -607,9 +619,11 @@ heddle_status pack_product(lower_context *c, product_form *p, int share) {
     n.carried[SUMS] = ir_operand(before, 1);
   }
   for (int target = PANELS; target < n.carried_count; target++)
-    n.carried[target] = target == PANELS && w.has_panels ? w.kept.source : room(&w, &n, count, levels, target);
+    n.carried[target] = target == PANELS && w.is_panel     ? p->operands[p->columns.plain]
+                        : target == PANELS && w.has_panels ? w.kept.source
+                                                           : room(&w, &n, count, levels, target);
   if (w.group.flips_rows) TRY(make_first_bits(&w, &n));
-  if (!w.has_panels) TRY(clear_lanes(&w, &n, count, levels));
+  if (copies_columns(&w)) TRY(clear_lanes(&w, &n, count, levels));
   TRY(nest_build(&n, count, levels, block, &w));
   TRY(borders_mend(p, &n.b, w.sizes.lanes, &n.carried[SUMS]));
   product_form_replace(p, &n.b, n.carried[SUMS]);
