@@ -89,7 +89,7 @@ def reduction(rng):
         dims = [rng.choice([1, 2]), rng.choice([7, 20, 33]), rng.choice([8, 21, 30]), rng.choice([3, 16, 64])]
     windows = [Window(rng, d, [1, 1, 2, 3, 5], [1, 2, 3], [0, 1, 2], [0, 1, 2]) for d in dims]
     combine, init = ("or", "false") if dtype == "pred" else rng.choice(
-        [("add", "0"), ("maximum", "0"), ("minimum", "9"), ("multiply", "1")])
+        [("add", "0"), ("add", "3"), ("maximum", "0"), ("minimum", "9"), ("multiply", "1"), ("multiply", "2")])
     x, out = shape(dtype, dims), shape(dtype, [w.positions for w in windows])
     before = dtype != "pred" and rng.random() < 0.4
     return (f"HloModule windows\n\nf {{ a = {dtype}[] parameter(0)  b = {dtype}[] parameter(1)  "
