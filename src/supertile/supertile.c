@@ -337,7 +337,9 @@ static heddle_status refuse(supertiling *t, const module *m) {
   TRY(ask_limit(&q, needed.fitting, &fit, &goes_on));
   // Another level is short as well: what would be needed of this one if it were not.
   for (int k = 0; k < MEMORY_LEVELS && !fit; k++) q.limits[k] = INT64_MAX;
-  TRY(least_limit_find(&needed, t->least, ask_limit, &q));
+  // What takes long to fail is asked late: what fits is found soon, and tells more than one question about the closest.
+  const int64_t guess = first.planned < PLANNED_TO_LEARN ? t->least : 0;
+  TRY(least_limit_find(&needed, guess, ask_limit, &q));
   heddle_status s = refusal_status(&t->refused, needed, limit, &t->bounds[level]);
   if (first.rounds.is_given_up)
     s = status_context(s,
