@@ -69,6 +69,7 @@ typedef struct cluster_graph {
   cluster_node *nodes;
   VEC(cluster) clusters;
   bool saves_memory;         // copies of parts of arrays are made one by one, right before they are read
+  bool writes_products;      // of loops over tiles, small ones, to their places (tile_loops.h)
   bool is_careful;           // searches leave nothing out: see cluster_graph_is_ordered
   const ptr_map *refused;    // products that tiles make alone, or never (tile_products.h)
   int visit;                 // the last stamp given

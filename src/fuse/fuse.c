@@ -207,6 +207,7 @@ static heddle_status find_clusters(arena *scratch, computation *c, const target_
   if (fuse_library_operands(graph)) TRY(choose_roles(scratch, c, target, refused, graph));
   graph->is_careful = is_careful;
   graph->saves_memory = tile_loops_stand_in(c->module);
+  graph->writes_products = graph->saves_memory && !tile_loops_are_apart(c->module);
   fuse_library_epilogues(graph);
   find_stored(graph);
   fuse_clusters(graph, kernel_hero_exists(target->kind, HERO_LOOPS));

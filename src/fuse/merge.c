@@ -256,6 +256,15 @@ static bool gives_only(cluster_graph *g, int from, int to) {
   return true;
 }
 
+// A small product that a loop over tiles computes and writes into its place, and that nobody else reads.
+static bool is_tile_for_window(cluster_graph *g, int from, int to) {
+  const unsigned traits = g->clusters.data[from].traits;
+  const instruction *update = update_of(g, to);
+  if (!g->writes_products || traits != CLUSTER_IS_SLOW || !update || update->opcode != HLO_DYNAMIC_UPDATE_SLICE)
+    return false;
+  return merge_elements_of(g, from) <= g->target->fusion.small_elements;
+}
+
 static bool may_be_absorbed(cluster_graph *g, int from, int to) {
   const unsigned never = CLUSTER_SCATTERS | CLUSTER_UPDATES | CLUSTER_IS_SLOW | CLUSTER_CONCATENATES;
   const cluster *x = &g->clusters.data[from], *y = &g->clusters.data[to];
@@ -265,6 +274,7 @@ static bool may_be_absorbed(cluster_graph *g, int from, int to) {
                   !(y->traits & (CLUSTER_SCATTERS | CLUSTER_UPDATES));
   if (is_small && !((x->traits | y->traits) & CLUSTER_REDUCES))
     return !(x->traits & (CLUSTER_SCATTERS | CLUSTER_UPDATES));
+  if (is_tile_for_window(g, from, to)) return true;
   return !(x->traits & never) && !((x->traits & heroes) && (y->traits & (heroes | CLUSTER_UPDATES | CLUSTER_SCATTERS)));
 }
 

@@ -24,6 +24,44 @@ bool tile_loops_has(const instruction *loop) {
   return text && str_starts_with(*text, MARK);
 }
 
+// Behind the mark.
+#define APART ",super_tile_apart=\"true\""
+
+static bool is_apart(const instruction *loop) {
+  const str *text = attributes_raw(loop->attributes, NAME);
+  return text && str_starts_with(*text, MARK APART);
+}
+
+static void set_apart(instruction *loop, bool apart) {
+  arena *a = loop->parent->module->arena;
+  if (is_apart(loop) == apart) return;
+  hlo_attributes *x = loop->attributes = attributes_copy(a, loop->attributes);
+  for (int k = 0; k < x->raw_count; k++) {
+    if (!str_is(x->raws[k].name, NAME)) continue;
+    const size_t mark = sizeof MARK - 1, behind = apart ? mark : mark + sizeof APART - 1;
+    const str text = x->raws[k].text;
+    x->raws[k].text =
+        str_from(arena_printf(a, MARK "%s" STR_FMT, apart ? APART : "", (int)(text.size - behind), text.data + behind));
+  }
+}
+
+void tile_loops_set_apart(module *m, bool apart) {
+  for (int c = 0; c < m->computations.size; c++) {
+    const instruction_list *all = &m->computations.data[c]->instructions;
+    for (int k = 0; k < all->size; k++)
+      if (all->data[k]->opcode == HLO_WHILE && tile_loops_has(all->data[k])) set_apart(all->data[k], apart);
+  }
+}
+
+bool tile_loops_are_apart(const module *m) {
+  for (int c = 0; c < m->computations.size; c++) {
+    const instruction_list *all = &m->computations.data[c]->instructions;
+    for (int k = 0; k < all->size; k++)
+      if (all->data[k]->opcode == HLO_WHILE && is_apart(all->data[k])) return true;
+  }
+  return false;
+}
+
 bool tile_loops_stand_in(const module *m) {
   for (int c = 0; c < m->computations.size; c++) {
     const instruction_list *all = &m->computations.data[c]->instructions;

@@ -16,4 +16,10 @@ bool tile_loops_has(const instruction *loop);
 // Whether the module has such a loop: then memory is short in all of it.
 bool tile_loops_stand_in(const module *m);
 
+// Whether small products of the module's loops are kernels of their own, beside those that write their tiles to their
+// places. As one kernel they take less memory and time; but where that kernel is what does not fit, there is less that
+// could be cut. Loops that are marked later than that are not told.
+void tile_loops_set_apart(module *m, bool apart);
+bool tile_loops_are_apart(const module *m);
+
 #endif

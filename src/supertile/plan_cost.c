@@ -7,11 +7,12 @@
 #include "supertile/tile_estimate.h"
 
 // Nanoseconds on one core, measured with bench/call_overhead.py, chains of products of 64x64 and 128x128 in f32 and of
-// convolutions of 8 to 32 features, and loops over tiles of a few elements: to begin a kernel, a turn, and a call of a
-// library; of a byte that is read or written in a cache near by and beyond it; of an operation on an element, of a
-// function like tanh, and of what sorts, transforms and solves; and of a multiplication and addition of a product that
-// is computed element by element and of another.
-static const double KERNEL_COST = 20, TURN_COST = 10, PRODUCT_CALL_COST = 150, LIBRARY_COST = 500;
+// convolutions of 8 to 32 features, and loops over tiles of a few elements: to begin a kernel, one in a loop (which
+// runs as a tape, rt/tape.h), a turn, and a call of a library; of a byte that is read or written in a cache near by and
+// beyond it; of an operation on an element, of a function like tanh, and of what sorts, transforms and solves; and of a
+// multiplication and addition of a product that is computed element by element and of another.
+static const double KERNEL_COST = 20, KERNEL_IN_LOOP_COST = 5, TURN_COST = 3;
+static const double PRODUCT_CALL_COST = 150, LIBRARY_COST = 500;
 static const double NEAR_BYTE_COST = 0.03, FAR_BYTE_COST = 0.1, ELEMENT_COST = 0.05;
 static const double MATH_COST = 0.3, LIBRARY_ELEMENT_COST = 4;
 static const double ELEMENT_PRODUCT_COST = 0.1, PRODUCT_COST = 0.012;
@@ -56,15 +57,15 @@ static double work_of(const instruction *i, double product_cost) {
   }
 }
 
-static double start_of(const lhlo_op *op) {
-  if (op->kind != LHLO_LIBRARY || !op->library) return KERNEL_COST;
+static double start_of(const lhlo_op *op, bool is_in_loop) {
+  if (op->kind != LHLO_LIBRARY || !op->library) return is_in_loop ? KERNEL_IN_LOOP_COST : KERNEL_COST;
   return op->library->kind == LIBRARY_GEMM ? PRODUCT_CALL_COST : LIBRARY_COST;
 }
 
-static double cost_of_step(const lhlo_op *op) {
+static double cost_of_step(const lhlo_op *op, bool is_in_loop) {
   if (footprint_is_allocation(op)) return 0;
   const double bytes = (double)op->touched_bytes;
-  double cost = start_of(op) + bytes * (op->touched_bytes > NEAR_BYTES ? FAR_BYTE_COST : NEAR_BYTE_COST);
+  double cost = start_of(op, is_in_loop) + bytes * (op->touched_bytes > NEAR_BYTES ? FAR_BYTE_COST : NEAR_BYTE_COST);
   const instruction *i = op->source;
   if (!i || op->kind == LHLO_COPY) return cost;
   const bool is_plain = op->kind == LHLO_FUSION && op->kernel && op->kernel->hero != HERO_TILES;
@@ -75,18 +76,18 @@ static double cost_of_step(const lhlo_op *op) {
   return cost;
 }
 
-static double cost_of_body(const lhlo_body *body) {
+static double cost_of_body(const lhlo_body *body, bool is_in_loop) {
   double cost = 0;
   for (int k = 0; k < body->ops.size; k++) {
     const lhlo_op *op = body->ops.data[k];
     const double turns = op->kind != LHLO_WHILE ? 1 : op->trip_count >= 0 ? (double)op->trip_count : UNKNOWN_TURNS;
     for (int b = 0; b < op->body_count; b++) {
       const bool is_asked = op->kind != LHLO_WHILE || b == 1 || op->trip_count < 0;
-      if (is_asked) cost += turns * (TURN_COST + cost_of_body(&op->bodies[b]));
+      if (is_asked) cost += turns * (TURN_COST + cost_of_body(&op->bodies[b], is_in_loop || op->kind == LHLO_WHILE));
     }
-    if (op->body_count == 0) cost += cost_of_step(op);
+    if (op->body_count == 0) cost += cost_of_step(op, is_in_loop);
   }
   return cost;
 }
 
-double plan_cost_find(const lhlo_program *p) { return cost_of_body(&p->entry); }
+double plan_cost_find(const lhlo_program *p) { return cost_of_body(&p->entry, false); }

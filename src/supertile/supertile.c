@@ -61,10 +61,10 @@ static bool fits(const supertiling *t, const int64_t *peaks) {
   return true;
 }
 
-// A plan that costs no more than so many times the natural one is taken as it is. Else, of the first attempts, the
-// cheapest one that fits is, for programs of so few instructions, as long as so few regions were asked for.
+// A plan that costs no more than so many times the natural one is taken as it is. Else attempts go on, for programs of
+// so few instructions, until so many more were made or so many more regions were asked for, and the cheapest is taken.
 static const double CHEAP = 1.25;
-enum { LOOKED_FURTHER = 10, ASKED_FURTHER = 250000, INSTRUCTIONS_FURTHER = 300 };
+enum { LOOKED_FURTHER = 100, ASKED_FURTHER = 1000000, INSTRUCTIONS_FURTHER = 300 };
 
 // --- attempts
 
@@ -129,6 +129,7 @@ static heddle_status attempt(supertiling *t, module *m, tile_manner how, bool *f
     arena *scratch = arena_create();
     lhlo_program *plan = NULL;
     bool changed = false;
+    tile_loops_set_apart(m, how.is_apart);
     heddle_status s = plan_copy(t, scratch, m, &plan);
     if (round > 0 && heddle_status_code(s) == HEDDLE_UNIMPLEMENTED) {
       // What was made of the program has no code: another attempt may do without.
@@ -210,10 +211,13 @@ typedef struct best_attempt {
   str tiled;
   int64_t predicted[MEMORY_LEVELS];
   double cost;
+  int64_t asked;  // before the first that fits was found
+  int more;       // attempts since then
 } best_attempt;
 
 static void keep_if_best(supertiling *t, const module *m, best_attempt *best) {
   log_print(2, "fits, at %.2f times the cost of the program without a limit", t->cost / t->natural_cost);
+  if (!best->module) best->asked = t->rounds.asked;
   if (best->module && t->cost >= best->cost) return;
   if (best->arena) arena_destroy(best->arena);
   best->arena = arena_create();
@@ -224,11 +228,11 @@ static void keep_if_best(supertiling *t, const module *m, best_attempt *best) {
 }
 
 // Whether another attempt may be cheaper than what was found, and there is time for it.
-static bool looks_further(const supertiling *t, const best_attempt *best, int tried) {
+static bool looks_further(const supertiling *t, const best_attempt *best) {
   if (!best->module) return true;
   const bool is_cheap = best->cost <= CHEAP * t->natural_cost;
-  return !t->first_serves && !is_cheap && tried < LOOKED_FURTHER && t->rounds.asked < ASKED_FURTHER &&
-         t->rounds.instructions <= INSTRUCTIONS_FURTHER;
+  return !t->first_serves && !is_cheap && best->more < LOOKED_FURTHER &&
+         t->rounds.asked - best->asked < ASKED_FURTHER && t->rounds.instructions <= INSTRUCTIONS_FURTHER;
 }
 
 // Whether attempt `k` is left out. `known`: how often something was learned before each.
@@ -248,11 +252,32 @@ static bool has_done_much(const supertiling *t, int k) {
          t->planned >= planned * tile_rounds_bound(&t->rounds, PLANNED, PLANNED_EACH);
 }
 
+// What was found with products apart may fit with them written to their places as well, which is cheaper.
+static heddle_status write_products(supertiling *t, module *m) {
+  if (!tile_loops_are_apart(m)) return status_ok();
+  arena *scratch = arena_create();
+  lhlo_program *plan = NULL;
+  int64_t peaks[MEMORY_LEVELS] = {0};
+  tile_loops_set_apart(m, false);
+  heddle_status s = plan_copy(t, scratch, m, &plan);
+  if (status_is_ok(s)) peaks_of(plan, peaks);
+  if (status_is_ok(s) && fits(t, peaks) && plan_cost_find(plan) <= t->cost) {
+    memcpy(t->peaks.predicted, peaks, sizeof peaks);
+    t->cost = plan_cost_find(plan);
+  } else {
+    tile_loops_set_apart(m, true);
+  }
+  arena_destroy(scratch);
+  if (heddle_status_code(s) != HEDDLE_UNIMPLEMENTED) return s;
+  heddle_status_free(s);
+  return status_ok();
+}
+
 // All attempts, in turn, each with what those before have learned.
 static heddle_status try_all(supertiling *t, const module *m, best_attempt *best) {
   int known[TILE_ATTEMPTS] = {0}, lessons = 0;
   bool found[REACHES] = {true, true, true};
-  for (int k = 0; k < TILE_ATTEMPTS && looks_further(t, best, k); k++) {
+  for (int k = 0; k < TILE_ATTEMPTS && looks_further(t, best); k++) {
     if (tile_rounds_give_up(&t->rounds, has_done_much(t, k))) continue;
     const tile_manner how = tile_attempts_manner(k);
     known[k] = lessons += tile_rounds_settle(&t->rounds);
@@ -263,9 +288,11 @@ static heddle_status try_all(supertiling *t, const module *m, best_attempt *best
     arena *a = arena_create();
     module *copy = module_clone_around_values(a, m);
     bool fit;
+    best->more += best->module != NULL;
     t->rounds.tiled.size = 0;
     bool any;  // along the dims that it is told an attempt may find nothing
     heddle_status s = attempt(t, copy, how, &fit, is_told_dims ? &any : &found[how.reach]);
+    if (status_is_ok(s) && fit) s = write_products(t, copy);
     if (status_is_ok(s) && fit) keep_if_best(t, copy, best);
     arena_destroy(a);
     TRY(s);

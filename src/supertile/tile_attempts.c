@@ -82,10 +82,17 @@ static tile_manner manner_of_all(int n) {
                        .dims = {1 + pair / 4}};
 }
 
-tile_manner tile_attempts_manner(int number) {
+static tile_manner manner_behind_fixed(int number) {
   if (number_with_dims(number) >= 0) return manner_with_dims(number_with_dims(number));
   if (number_above(number) >= 0) return manner_above(number_above(number));
-  return number_of_all(number) >= 0 ? manner_of_all(number_of_all(number)) : fixed[number];
+  return manner_of_all(number_of_all(number));
+}
+
+tile_manner tile_attempts_manner(int number) {
+  if (number < TILE_ATTEMPTS_FIXED) return fixed[number];
+  tile_manner how = manner_behind_fixed(number);
+  how.is_apart = true;
+  return how;
 }
 
 // Its number among those that learn from each other.

@@ -21,6 +21,7 @@ typedef struct tile_manner {
   bool is_nested;               // where no loop fits, one in whose turns another loop does
   bool slices_inside;           // loops slice parameters themselves
   bool takes_all;               // the first round's deep loops compute what is the same in all turns in each of them
+  bool is_apart;                // products are not written to their places by one kernel (fuse/tile_loops.h)
   bool in_kernels;              // and no library multiplies, which would need copies of slices
   int dims[TILE_FIRST_ROUNDS];  // along which deep loops are cut in these rounds, plus one; 0: any
 } tile_manner;
