@@ -64,8 +64,8 @@ static double start_of(const lhlo_op *op, bool is_in_loop) {
 
 static double cost_of_step(const lhlo_op *op, bool is_in_loop) {
   if (footprint_is_allocation(op)) return 0;
-  const double bytes = (double)op->touched_bytes;
-  double cost = start_of(op, is_in_loop) + bytes * (op->touched_bytes > NEAR_BYTES ? FAR_BYTE_COST : NEAR_BYTE_COST);
+  const double near = (double)int64_min(op->touched_bytes, NEAR_BYTES), far = (double)op->touched_bytes - near;
+  double cost = start_of(op, is_in_loop) + near * NEAR_BYTE_COST + far * FAR_BYTE_COST;
   const instruction *i = op->source;
   if (!i || op->kind == LHLO_COPY) return cost;
   const bool is_plain = op->kind == LHLO_FUSION && op->kernel && op->kernel->hero != HERO_TILES;
