@@ -382,7 +382,7 @@ static void spell_pooling(reader *r, str name) {
   make_up_lines(r, start, out_start);
 }
 
-// What the attributes say without `args_in` and `args_out`, whose numbers are kept; -1 where one is missing.
+// What the attributes say without `args_in`, whose number is kept as it stands, and `args_out`.
 static void write_attributes(arena *a, str braces, int *args_in, text *out) {
   const str_list all = split(a, (str){braces.data + 1, braces.size - 2});
   bool any = false;
@@ -507,7 +507,7 @@ static void spell_generic(reader *r, str name) {
   if (results.size > 0) make_empty_tensors(r, made, &results, &out_start);
   text_puts(r->out, "linalg.generic ");
   write_attributes(r->arena, attributes, &args_in, r->out);
-  if (args_in > args) args_in = args;
+  if (args_in < 0 || args_in > args) args_in = args;
   if (str_is(name, "linalg.indexed_generic")) region = positions_apart(r, region, values.size);
   str_list outputs = {0};
   for (int k = 0; k < results.size; k++)
