@@ -1,6 +1,8 @@
 // Loops on a tape leave the same bytes as their sequences, which run when somebody watches; and fail as these do.
 #include "rt/testing.h"
 
+#include <stdatomic.h>
+
 #include "rt/nested.h"
 #include "rt/tape.h"
 #include "rt/thunk_types.h"
@@ -83,9 +85,10 @@ static program_sequence make(loops *l, int steps) {
   return testing_sequence(&l->h, 1, &loop);
 }
 
+// Threads that steps run on tell of them themselves.
 static void watch(void *user, const profile_event *event) {
   (void)event;
-  ++*(int *)user;
+  atomic_fetch_add((atomic_int *)user, 1);
 }
 
 static void run(executable *e, uint32_t *memory, int *counter) {
@@ -103,12 +106,13 @@ static void test_same_bytes(void **state) {
     const program_sequence entry = make(&l, steps);
     for (int threads = 1; threads <= 2; threads++) {
       executable *e;
-      int counter, seen = 0;
+      int counter;
+      atomic_int seen = 0;
       testing_check(testing_create(&l.h, entry, threads, &e));
       run(e, found, &counter);
       executable_set_profiler(e, watch, &seen);
       run(e, expected, &counter);
-      assert_true(seen > steps);
+      assert_true(atomic_load(&seen) > steps);
       assert_memory_equal(found, expected, sizeof found);
       executable_destroy(e);
     }
@@ -151,11 +155,12 @@ static void test_failure(void **state) {
   testing_check(testing_create(&l.h, testing_sequence(&l.h, 1, &outer), 1, &e));
   static uint32_t memory[LINES * LINE_BYTES / 4];
   int counter = 0;
+  atomic_int seen = 0;
   for (int watched = 0; watched < 2; watched++) {
     heddle_status s = executable_run(e, NULL, (void *[]){memory, &counter});
     assert_non_null(strstr(heddle_status_message(s), "while running for inner"));
     testing_check_error(s, HEDDLE_INVALID, "while running for outer");
-    executable_set_profiler(e, watch, &counter);
+    executable_set_profiler(e, watch, &seen);
   }
   executable_destroy(e);
   testing_end(&l.h);
