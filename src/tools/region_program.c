@@ -62,11 +62,12 @@ static heddle_status name_parts(arena *a, const str_list *from, named_parts *out
 
 // --- whether it can stand for the kernel
 
-static heddle_status check_bindings(arena *a, MlirOperation module, const kernel_plan *kernel) {
+static heddle_status check_bindings(arena *a, MlirOperation module, MlirOperation function, const kernel_plan *kernel) {
   ir_operations bindings;
   TRY(region_text_bindings(a, module, &bindings));
   if (bindings.size != kernel->slice_count)
-    return status_error(HEDDLE_INVALID, "found %d bindings, the kernel has %d", bindings.size, kernel->slice_count);
+    return ir_refuse(function, HEDDLE_INVALID, "found %d bindings, the kernel has %d", bindings.size,
+                     kernel->slice_count);
   for (int k = 0; k < bindings.size; k++) {
     const kernel_buffer *array = &kernel->slices[k];
     const MlirType misfit = region_text_misfit(a, module, bindings.data[k], kernel_buffer_bytes(array->shape));
@@ -94,7 +95,7 @@ static heddle_status check_part(arena *a, MlirOperation module, const kernel_pla
   MlirOperation function;
   TRY(region_text_function(a, module, &function));
   TRY(check_launch(function, &kernel->launch));
-  return check_bindings(a, module, kernel);
+  return check_bindings(a, module, function, kernel);
 }
 
 // Says which kernel takes which part (compile_region).

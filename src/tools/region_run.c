@@ -38,7 +38,8 @@ typedef struct region {
 static heddle_status find_bindings(arena *a, MlirOperation module, region *r) {
   ir_operations all;
   TRY(region_text_bindings(a, module, &all));
-  if (all.size > MOST_BINDINGS) return status_error(HEDDLE_INVALID, "found %d bindings, too many to run", all.size);
+  if (all.size > MOST_BINDINGS)
+    return ir_refuse(all.data[MOST_BINDINGS], HEDDLE_INVALID, "found %d bindings, too many to run", all.size);
   r->count = all.size;
   for (int k = 0; k < all.size; k++) {
     r->bindings[k] = all.data[k];
@@ -80,10 +81,10 @@ static heddle_status find_array(arena *a, MlirOperation module, const region *r,
     found = from->data[n];
   }
   if (!found)
-    return status_error(HEDDLE_INVALID, "binding @" STR_FMT " is %s, found %s for it",
-                        STR_ARG(ir_symbol(r->bindings[k])),
-                        ir_type_text(a, region_text_misfit(a, module, r->bindings[k], (int64_t)bytes_of(in_order))),
-                        shape_text(a, in_order->shape));
+    return ir_refuse(r->bindings[k], HEDDLE_INVALID, "binding @" STR_FMT " is %s, found %s for it",
+                     STR_ARG(ir_symbol(r->bindings[k])),
+                     ir_type_text(a, region_text_misfit(a, module, r->bindings[k], (int64_t)bytes_of(in_order))),
+                     shape_text(a, in_order->shape));
   for (int n = 0; n < k; n++)
     if (r->arrays[n] == found)
       return ir_refuse(r->bindings[k], HEDDLE_INVALID, "found two bindings that one array alone fits");
@@ -124,15 +125,15 @@ static heddle_status give_memory(arena *a, MlirOperation module, region *r, cons
   int in = 0, out = 0;
   for (int k = 0; k < r->count; k++) *(r->writes[k] ? &out : &in) += 1;
   if (in != inputs->size || out != outputs->size)
-    return status_error(HEDDLE_INVALID, "found %d bindings to read and %d to write, wanted %d and %d", in, out,
-                        inputs->size, outputs->size);
+    return ir_refuse(r->function, HEDDLE_INVALID, "found %d bindings to read and %d to write, wanted %d and %d", in,
+                     out, inputs->size, outputs->size);
   TRY(match_arrays(a, module, r, false, inputs));
   TRY(match_arrays(a, module, r, true, outputs));
   for (int k = 0; k < r->count; k++) {
     const bool writes = r->writes[k];
     const literal *l = r->arrays[k];
     if (writes && dtypes[l->shape->dtype].bits < 8)
-      return status_error(HEDDLE_UNIMPLEMENTED, "found results of less than a byte");
+      return ir_refuse(r->bindings[k], HEDDLE_UNIMPLEMENTED, "found results of less than a byte");
     const size_t bytes = bytes_of(l);
     r->bytes[k] = (int64_t)bytes;
     if (posix_memalign(&r->memory[k], ALIGNMENT, bytes > 0 ? bytes : 1) != 0)

@@ -91,7 +91,7 @@ heddle_status region_text_function(arena *a, MlirOperation module, MlirOperation
                        "between them, as regions do not say which arrays they share");
     *out = all.data[k];
   }
-  return found == 1 ? status_ok() : status_error(HEDDLE_INVALID, "found no dispatch region");
+  return found == 1 ? status_ok() : ir_refuse(module, HEDDLE_INVALID, "found no dispatch region");
 }
 
 static int64_t int_of(MlirOperation op, const char *name) { return mlirIntegerAttrGetValueInt(ir_get(op, name)); }
