@@ -2,6 +2,11 @@
 // RUN: not emitters_opt %t/forall.mlir 2>&1 | FileCheck %s --check-prefix=FORALL
 // RUN: not emitters_opt %t/iterators.mlir 2>&1 | FileCheck %s --check-prefix=ITERATORS
 // RUN: not emitters_opt %t/bits.mlir 2>&1 | FileCheck %s --check-prefix=BITS
+// RUN: not emitters_opt %t/inside.mlir 2>&1 | FileCheck %s --check-prefix=INSIDE
+// RUN: not emitters_opt %t/several.mlir 2>&1 | FileCheck %s --check-prefix=SEVERAL
+// RUN: not emitters_opt %t/argument.mlir 2>&1 | FileCheck %s --check-prefix=ARGUMENT
+// RUN: not emitters_opt %t/numbers.mlir 2>&1 | FileCheck %s --check-prefix=NUMBERS
+// RUN: emitters_opt %t/while.mlir | FileCheck %s --check-prefix=WHILE
 // RUN: not emitters_opt %t/offset.mlir -iree-codegen-hlo-to-linalg-on-buffers 2>&1 | FileCheck %s --check-prefix=OFFSET
 // RUN: not emitters_opt %t/binding.mlir -iree-codegen-hlo-to-linalg-on-buffers 2>&1 | FileCheck %s --check-prefix=BINDING
 // RUN: not emitters_opt %t/operation.mlir -iree-codegen-hlo-to-linalg-on-tensors 2>&1 | FileCheck %s --check-prefix=OPERATION
@@ -31,6 +36,73 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
 // BITS: found a number in an array of i1, wanted true or false at loc("-":1:48)
 //--- bits.mlir
 func.func @f() attributes {a = array<i1: true, 1>} { return }
+
+// INSIDE: found a definition of what the operation around it takes at loc("-":4:5)
+//--- inside.mlir
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%y : tensor<4xf32>) {
+  ^bb0(%a: f32):
+    %y = tensor.empty() : tensor<4xf32>
+    linalg.yield %a : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// SEVERAL: found a definition of what the operation around it takes at loc("-":6:9)
+//--- several.mlir
+func.func @f(%n: index) {
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c1 to %m#1 step %c1 {
+    %k = arith.addi %i, %n : index
+    scf.for %j = %i to %k step %c1 {
+    %l, %m:2 = "test.many"() : () -> (index, index, index)
+    }
+  }
+  return
+}
+
+// ARGUMENT: found a definition of what the operation around it takes at loc("-":4:8)
+//--- argument.mlir
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %z = arith.constant 1 : index
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%a : tensor<4xf32>) {
+  ^bb0(%a: f32):
+    linalg.yield %a : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// NUMBERS: found a definition of what the operation around it takes at loc("-":4:21)
+//--- numbers.mlir
+func.func @f() {
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c1 to %k step %c1 {
+    scf.forall (%j, %k) in (2, 3) {
+    }
+  }
+  return
+}
+
+// Values of one name in regions side by side, and of blocks that others name.
+// WHILE: scf.while
+//--- while.mlir
+func.func @f(%n: index) -> index {
+  %c1 = arith.constant 1 : index
+  %r = scf.while (%a = %n) : (index) -> index {
+    %go = arith.cmpi ult, %c1, %a : index
+    scf.condition(%go) %a : index
+  } do {
+  ^bb0(%a: index):
+    %q:2 = scf.for %i = %c1 to %a step %c1 iter_args(%b = %a, %c = %n) -> (index, index) {
+      scf.yield %c, %b : index, index
+    }
+    %r = arith.subi %a, %c1 : index
+    scf.yield %r : index
+  }
+  cf.br ^bb1(%r : index)
+^bb1(%s: index):
+  return %s : index
+}
 
 // OFFSET: found a binding read or written from an offset, wanted offset 0 at loc("-":3:8)
 //--- offset.mlir
