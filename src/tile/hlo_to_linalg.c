@@ -176,6 +176,10 @@ static heddle_status replace_region(lower_context *c, MlirOperation function, co
 static heddle_status convert_function(lower_context *c, MlirOperation function) {
   MlirBlock block = ir_body(function, 0);
   if (mlirBlockIsNull(block) || select(c->scratch, block, is_mhlo).size == 0) return status_ok();
+  MlirOperation end = ir_terminator(block);
+  if (ir_is_null(end) || !ir_is(end, "func.return"))
+    return ir_refuse(function, HEDDLE_INVALID,
+                     "found a first block that does not return, wanted a region of one block");
   module *m = NULL;
   TRY(read_region(c, function, &m));
   return replace_region(c, function, m);

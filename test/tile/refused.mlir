@@ -10,6 +10,7 @@
 // RUN: not emitters_opt %t/offset.mlir -iree-codegen-hlo-to-linalg-on-buffers 2>&1 | FileCheck %s --check-prefix=OFFSET
 // RUN: not emitters_opt %t/binding.mlir -iree-codegen-hlo-to-linalg-on-buffers 2>&1 | FileCheck %s --check-prefix=BINDING
 // RUN: not emitters_opt %t/operation.mlir -iree-codegen-hlo-to-linalg-on-tensors 2>&1 | FileCheck %s --check-prefix=OPERATION
+// RUN: not emitters_opt %t/blocks.mlir -iree-codegen-hlo-to-linalg-on-tensors 2>&1 | FileCheck %s --check-prefix=BLOCKS
 // RUN: emitters_opt %t/nothing.mlir -iree-codegen-distribute-to-tiles | FileCheck %s --check-prefix=NOTHING
 // Regions that are wrong: an error with its line and column, also where MLIR's own parser would not end well.
 
@@ -132,6 +133,18 @@ func.func @f() {
   %x = hal.interface.load.tensor @io::@x, offset = %c0 : tensor<4xf32>
   %y = "mhlo.unheard_of"(%x) : (tensor<4xf32>) -> tensor<4xf32>
   hal.interface.store.tensor %y, @io::@y, offset = %c0 : tensor<4xf32>
+  return
+}
+
+// BLOCKS: found a first block that does not return, wanted a region of one block at loc("-":1:1)
+//--- blocks.mlir
+func.func @f() {
+  %c0 = arith.constant 0 : index
+  %x = hal.interface.load.tensor @io::@x, offset = %c0 : tensor<4xf32>
+  %y = "mhlo.abs"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+^bb0(%z: tensor<4xf32>):
+  %w = "mhlo.abs"(%z) : (tensor<4xf32>) -> tensor<4xf32>
+  hal.interface.store.tensor %w, @io::@y, offset = %c0 : tensor<4xf32>
   return
 }
 
