@@ -6,33 +6,36 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "tile/interface.h"
 #include "tile/memory_proof.h"
 #include "tile/workgroups.h"
 
-typedef struct used_binding {
-  str interface, name;
-  bool is_read, is_written;
-} used_binding;
-
 typedef struct used_bindings {
-  VEC(used_binding) all;
+  VEC(interface_binding) all;
+  str interface;           // of the first use
+  bool are_of_one;         // all of that interface
   MlirOperation function;  // of the first use
 } used_bindings;
 
 // --- what is used
 
 // Null if the operation names no binding of an interface.
-static used_binding *find(arena *a, used_bindings *used, MlirOperation user) {
+static interface_binding *find(arena *a, used_bindings *used, MlirOperation user) {
   const MlirAttribute binding = ir_get(user, "binding");
   if (mlirAttributeIsNull(binding) || !mlirAttributeIsASymbolRef(binding) ||
       mlirSymbolRefAttrGetNumNestedReferences(binding) != 1)
     return NULL;
   const MlirStringRef root = mlirSymbolRefAttrGetRootReference(binding),
                       leaf = mlirSymbolRefAttrGetLeafReference(binding);
-  const used_binding made = {.interface = {root.data, root.length}, .name = {leaf.data, leaf.length}};
+  const str interface = {root.data, root.length};
+  const interface_binding made = {.name = {leaf.data, leaf.length}};
   for (int k = 0; k < used->all.size; k++)
     if (str_equal(used->all.data[k].name, made.name)) return &used->all.data[k];
-  if (used->all.size == 0) used->function = user;
+  if (used->all.size == 0) {
+    used->interface = interface;
+    used->function = user;
+  }
+  used->are_of_one &= str_equal(interface, used->interface);
   vec_push(a, &used->all, made);
   return &used->all.data[used->all.size - 1];
 }
@@ -74,7 +77,7 @@ static void collect(arena *a, MlirOperation module, used_bindings *used) {
     const MlirOperation op = all.data[k];
     const bool loads = ir_is(op, "hal.interface.load.tensor"), stores = ir_is(op, "hal.interface.store.tensor"),
                is_memory_of = ir_is(op, WORKGROUPS_PLACEHOLDER);
-    used_binding *binding = loads || stores || is_memory_of ? find(a, used, op) : NULL;
+    interface_binding *binding = loads || stores || is_memory_of ? find(a, used, op) : NULL;
     if (!binding) continue;
     binding->is_read |= !stores;
     binding->is_written |= stores || (is_memory_of && may_be_written(a, ir_result(op, 0)));
@@ -109,65 +112,27 @@ static bool name_is_before(str x, str y) {
   return x.size < y.size;
 }
 
-static bool is_before(const used_binding *x, const used_binding *y) {
+static bool is_before(const interface_binding *x, const interface_binding *y) {
   return x->is_written != y->is_written ? y->is_written : name_is_before(x->name, y->name);
 }
 
 static void sort(used_bindings *used) {
   for (int k = 1; k < used->all.size; k++) {
-    const used_binding moved = used->all.data[k];
+    const interface_binding moved = used->all.data[k];
     int n = k;
     for (; n > 0 && is_before(&moved, &used->all.data[n - 1]); n--) used->all.data[n] = used->all.data[n - 1];
     used->all.data[n] = moved;
   }
 }
 
-// --- the interface
-
-static MlirAttribute string_of(MlirContext context, str s) {
-  return mlirStringAttrGet(context, mlirStringRefCreate(s.data, s.size));
-}
-
-static void add_binding(ir_builder *b, const used_binding *binding, int number) {
-  const char *access = !binding->is_written ? "Read" : binding->is_read ? "Read|Write" : "Write|Discard";
-  MlirType i64 = mlirIntegerTypeGet(b->context, 64);
-  MlirNamedAttribute attributes[] = {
-      ir_named(b->context, "sym_name", string_of(b->context, binding->name)),
-      ir_named(b->context, "set", mlirIntegerAttrGet(i64, 0)),
-      ir_named(b->context, "binding", mlirIntegerAttrGet(i64, number)),
-      ir_named(b->context, "type", string_of(b->context, STR("StorageBuffer"))),
-      ir_named(b->context, "access", string_of(b->context, str_from(access))),
-  };
-  ir_build(b, (ir_op_state){.name = "hal.interface.binding", .attribute_count = 5, .attributes = attributes});
-}
-
-static void build(ir_builder *b, const used_bindings *used) {
-  if (!used->all.data) return;
-  MlirRegion region = mlirRegionCreate();
-  MlirBlock block = mlirBlockCreate(0, NULL, NULL);
-  mlirRegionAppendOwnedBlock(region, block);
-  ir_builder inner = ir_builder_at_end(b->context, block, b->arena);
-  for (int k = 0; k < used->all.size; k++) add_binding(&inner, &used->all.data[k], k);
-  MlirNamedAttribute attributes[] = {
-      ir_named(b->context, "sym_name", string_of(b->context, used->all.data[0].interface)),
-      ir_named(b->context, "sym_visibility", string_of(b->context, STR("private")))};
-  ir_build(b, (ir_op_state){.name = "hal.interface",
-                            .attribute_count = 2,
-                            .attributes = attributes,
-                            .region_count = 1,
-                            .regions = &region});
-}
-
 void own_interface_make(arena *a, MlirOperation module) {
-  used_bindings used = {0};
+  used_bindings used = {.are_of_one = true};
   if (ir_collect(a, module, "hal.interface").size > 0) return;
   collect(a, module, &used);
   MlirOperation function = used.function;
   while (!ir_is_null(function) && !ir_is(function, "func.func")) function = mlirOperationGetParentOperation(function);
-  if (ir_is_null(function)) return;
-  for (int k = 1; k < used.all.size; k++)
-    if (!str_equal(used.all.data[k].interface, used.all.data[0].interface)) return;
+  if (ir_is_null(function) || !used.are_of_one) return;
   sort(&used);
   ir_builder b = ir_builder_after(function, a);
-  build(&b, &used);
+  interface_make(&b, used.interface, used.all.size, used.all.data);
 }
