@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
+#include "tools/mlir_spelling_lines.h"
 
 static const struct {
   const char *old, *now;
@@ -164,12 +165,8 @@ static void write_list(text *out, const char *keyword, const str_list *values, c
   text_putc(out, ')');
 }
 
-// Lines that a form took more than its new spelling has.
-static void make_up_lines(reader *r, size_t from, size_t out_from) {
-  int lines = 0;
-  for (size_t k = from; k < r->at; k++) lines += r->source.data[k] == '\n';
-  for (size_t k = out_from; k < r->out->size; k++) lines -= r->out->data[k] == '\n';
-  for (; lines > 0; lines--) text_putc(r->out, '\n');
+static void keep_lines(reader *r, size_t from, size_t out_from) {
+  mlir_spelling_lines_keep((str){r->source.data + from, r->at - from}, r->out, out_from);
 }
 
 // f32 of tensor<10x15xf32>.
@@ -250,7 +247,7 @@ static void spell_named(reader *r, str name) {
   text_append(r->out, name);
   if (n.attributes.size > 0) text_printf(r->out, " " STR_FMT, STR_ARG(n.attributes));
   write_operands(r, &n);
-  make_up_lines(r, start, out_start);
+  keep_lines(r, start, out_start);
 }
 
 // --- windows
@@ -321,7 +318,7 @@ static void spell_convolution(reader *r, str name) {
   write_others(r, n.attributes);
   text_putc(r->out, '}');
   write_operands(r, &n);
-  make_up_lines(r, start, out_start);
+  keep_lines(r, start, out_start);
 }
 
 // affine_map<(d0, d1, d2, d3) -> …> with `expression` of each dim behind the arrow.
@@ -379,7 +376,7 @@ static void spell_pooling(reader *r, str name) {
               " { ^bb0(%%at: " STR_FMT ", %%in_window: " STR_FMT ", %%so_far: " STR_FMT
               "): %%combined = %s %%so_far, %%at : " STR_FMT " linalg.yield %%combined : " STR_FMT " }",
               STR_ARG(element), STR_ARG(element), STR_ARG(element), combiner, STR_ARG(element), STR_ARG(element));
-  make_up_lines(r, start, out_start);
+  keep_lines(r, start, out_start);
 }
 
 // What the attributes say without `args_in`, whose number is kept as it stands, and `args_out`.
@@ -520,7 +517,7 @@ static void spell_generic(reader *r, str name) {
   for (int k = 0; k < results.size; k++)
     text_printf(r->out, "%s" STR_FMT "%s", k == 0 ? (results.size > 1 ? " -> (" : " -> ") : ", ",
                 STR_ARG(results.data[k]), results.size > 1 && k + 1 == results.size ? ")" : "");
-  make_up_lines(r, start, out_start);
+  keep_lines(r, start, out_start);
 }
 
 // --- statements

@@ -1,9 +1,7 @@
 // Whatever is cut off or changed in a program of 2020, the reader ends, within its text.
 #include "tools/mlir_spelling_2020.h"
 
-#include <stdlib.h>
-
-#include "base/testing.h"
+#include "tools/mlir_spelling_testing.h"
 
 static const char program[] =
     "#map0 = affine_map<(d0, d1) -> (d0, d1)>\n"
@@ -33,12 +31,6 @@ static const char program[] =
     "  return\n"
     "}\n";
 
-static int lines(str s) {
-  int count = 0;
-  for (size_t k = 0; k < s.size; k++) count += s.data[k] == '\n';
-  return count;
-}
-
 static void test_reads_all_forms(void **state) {
   (void)state;
   text t = {0};
@@ -67,37 +59,23 @@ static void test_reads_all_forms(void **state) {
   };
   for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++)
     if (!strstr(text_cstr(&t), wanted[k])) fail_msg("no %s in\n%s", wanted[k], text_cstr(&t));
-  assert_int_equal(lines(text_view(&t)), lines(str_from(program)));
+  assert_int_equal(mlir_spelling_testing_lines(text_view(&t)), mlir_spelling_testing_lines(str_from(program)));
   text_free(&t);
 }
 
-// Nothing lies behind the last byte.
-static void read_copy(const char *bytes, size_t size) {
-  char *copy = malloc(size ? size : 1);
-  memcpy(copy, bytes, size);
-  text t = {0};
-  mlir_spelling_2020_is((str){copy, size});
-  mlir_spelling_2020_read((str){copy, size}, &t);
-  text_free(&t);
-  free(copy);
+static void read(str source, text *out) {
+  mlir_spelling_2020_is(source);
+  mlir_spelling_2020_read(source, out);
 }
 
 static void test_ends_on_cut_text(void **state) {
   (void)state;
-  for (size_t size = 0; size < sizeof program; size++) read_copy(program, size);
-  for (size_t from = 0; from < sizeof program; from++) read_copy(program + from, sizeof program - 1 - from);
+  mlir_spelling_testing_cut(read, program, sizeof program);
 }
 
 static void test_ends_on_changed_text(void **state) {
   (void)state;
-  static const char bytes[] = "{}()[]<>\"%:,->\n= \\";
-  char changed[sizeof program];
-  for (size_t k = 0; k + 1 < sizeof program; k++)
-    for (size_t b = 0; b + 1 < sizeof bytes; b++) {
-      memcpy(changed, program, sizeof program);
-      changed[k] = bytes[b];
-      read_copy(changed, sizeof program - 1);
-    }
+  mlir_spelling_testing_change(read, program, sizeof program, "{}()[]<>\"%:,->\n= \\");
 }
 
 static void test_deep_regions(void **state) {
@@ -105,7 +83,7 @@ static void test_deep_regions(void **state) {
   text deep = {0};
   for (int k = 0; k < 2000; k++) text_puts(&deep, "linalg.generic {args_in = 1 : i64} %x {\n^bb0():\n");
   for (int k = 0; k < 2000; k++) text_puts(&deep, "} : tensor<f32> -> tensor<f32>\n");
-  read_copy(deep.data, deep.size);
+  mlir_spelling_testing_read(read, deep.data, deep.size);
   text_free(&deep);
 }
 

@@ -4,6 +4,7 @@
 
 #include "mlir/statements.h"
 #include "tile/mhlo_text.h"
+#include "tools/mlir_spelling_lines.h"
 
 typedef struct speller {
   const char *file;
@@ -46,14 +47,6 @@ static char follower(const speller *s, size_t end) {
   return at(s, end);
 }
 
-// Lines that the form took more than its generic one has.
-static void make_up_lines(speller *s, size_t from, size_t out_from) {
-  int lines = 0;
-  for (size_t k = from; k < s->at; k++) lines += at(s, k) == '\n';
-  for (size_t k = out_from; k < s->out->size; k++) lines -= s->out->data[k] == '\n';
-  for (; lines > 0; lines--) text_putc(s->out, '\n');
-}
-
 static heddle_status spell_operation(speller *s) {
   const size_t start = s->at, out_start = s->out->size;
   const char *inner = arena_printf(s->arena, "mhlo_%d_", s->count++);
@@ -62,7 +55,7 @@ static heddle_status spell_operation(speller *s) {
   const heddle_status status = mlir_statements_generic(s->statements, s->at, inner, &generic, &s->at);
   if (status_is_ok(status)) {
     mhlo_text_rename(text_view(&generic), s->out);
-    make_up_lines(s, start, out_start);
+    mlir_spelling_lines_keep((str){s->source.data + start, s->at - start}, s->out, out_start);
   }
   text_free(&generic);
   return status;

@@ -1,9 +1,7 @@
 // MHLO's own forms become generic ones; whatever is cut off or changed, the reader ends, with a place where it refuses.
 #include "tools/mlir_spelling_mhlo.h"
 
-#include <stdlib.h>
-
-#include "base/testing.h"
+#include "tools/mlir_spelling_testing.h"
 
 static const char program[] =
     "func.func @f(%x: tensor<4xf32>) attributes {mhlo.frontend_attributes = {}} { // mhlo.add\n"
@@ -20,12 +18,6 @@ static const char program[] =
     "    mhlo.return %6 : tensor<f32>\n"
     "  }) {dimensions = dense<0> : tensor<1xi64>} : (tensor<4xf32>, tensor<f32>) -> tensor<f32>\n"
     "}\n";
-
-static int lines(str s) {
-  int count = 0;
-  for (size_t k = 0; k < s.size; k++) count += s.data[k] == '\n';
-  return count;
-}
 
 static void test_reads_all_forms(void **state) {
   (void)state;
@@ -45,7 +37,7 @@ static void test_reads_all_forms(void **state) {
   assert_true(status_is_ok(mlir_spelling_mhlo_read("f", str_from(program), &t)));
   for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++)
     if (!strstr(text_cstr(&t), wanted[k])) fail_msg("no %s in\n%s", wanted[k], text_cstr(&t));
-  assert_true(lines(text_view(&t)) >= lines(str_from(program)));
+  assert_true(mlir_spelling_testing_lines(text_view(&t)) >= mlir_spelling_testing_lines(str_from(program)));
   text_free(&t);
 }
 
@@ -59,32 +51,16 @@ static void test_refuses_with_place(void **state) {
   text_free(&t);
 }
 
-// Nothing lies behind the last byte.
-static void read_copy(const char *bytes, size_t size) {
-  char *copy = malloc(size ? size : 1);
-  memcpy(copy, bytes, size);
-  text t = {0};
-  heddle_status_free(mlir_spelling_mhlo_read("f", (str){copy, size}, &t));
-  text_free(&t);
-  free(copy);
-}
+static void read(str source, text *out) { heddle_status_free(mlir_spelling_mhlo_read("f", source, out)); }
 
 static void test_ends_on_cut_text(void **state) {
   (void)state;
-  for (size_t size = 0; size < sizeof program; size++) read_copy(program, size);
-  for (size_t from = 0; from < sizeof program; from++) read_copy(program + from, sizeof program - 1 - from);
+  mlir_spelling_testing_cut(read, program, sizeof program);
 }
 
 static void test_ends_on_changed_text(void **state) {
   (void)state;
-  static const char bytes[] = "{)[<\"%:,\n= #";
-  char changed[sizeof program];
-  for (size_t k = 0; k + 1 < sizeof program; k++)
-    for (size_t b = 0; b + 1 < sizeof bytes; b++) {
-      memcpy(changed, program, sizeof program);
-      changed[k] = bytes[b];
-      read_copy(changed, sizeof program - 1);
-    }
+  mlir_spelling_testing_change(read, program, sizeof program, "{)[<\"%:,\n= #");
 }
 
 int main(void) {
