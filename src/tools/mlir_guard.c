@@ -132,6 +132,11 @@ static bool is_terminator(str op) {
   return any;
 }
 
+// How many operands of the operations around the region stand in front of it.
+static int operands_around(const guard *g) {
+  return g->regions.size > 0 ? g->regions.data[g->regions.size - 1].operands : 0;
+}
+
 static void cut_values(arena *a, guard *g, int size) {
   while (g->values.size > size) {
     const str name = g->values.data[--g->values.size].text;
@@ -141,10 +146,9 @@ static void cut_values(arena *a, guard *g, int size) {
 
 // Values from `first` on turned out to be defined.
 static heddle_status define(arena *a, guard *g, int first) {
-  const int around = g->regions.size > 0 ? g->regions.data[g->regions.size - 1].operands : 0;
   for (int k = first; k < g->values.size; k++) {
     const intptr_t at = (intptr_t)str_map_get(&g->firsts, g->values.data[k].text);
-    if (at > 0 && at <= around)
+    if (at > 0 && at <= operands_around(g))
       return refuse(g, g->values.data[k].at, "found a definition of what the operation around it takes");
   }
   cut_values(a, g, first);
@@ -212,7 +216,7 @@ static bool is_operation(str name) {
 
 static void begin_operation(arena *a, guard *g, token t, str name) {
   g->opens_forall |= str_is(t.text, "scf.forall");
-  cut_values(a, g, g->regions.size > 0 ? g->regions.data[g->regions.size - 1].operands : 0);
+  cut_values(a, g, operands_around(g));
   if (g->regions.size == 0) return;
   g->regions.data[g->regions.size - 1].last = name;
   g->regions.data[g->regions.size - 1].last_at = t.at;
@@ -224,7 +228,7 @@ static heddle_status check_token(arena *a, guard *g, token t) {
   g->last = t.text;
   if (str_is(t.text, "{")) {
     // The generic form reads operands behind regions.
-    if (is_generic) cut_values(a, g, g->regions.size > 0 ? g->regions.data[g->regions.size - 1].operands : 0);
+    if (is_generic) cut_values(a, g, operands_around(g));
     const region r = {.is_forall = g->opens_forall, .operands = g->values.size};
     vec_push(a, &g->regions, r);
     g->opens_forall = false;
