@@ -53,20 +53,15 @@ void tile_loops_set_apart(module *m, bool apart) {
   }
 }
 
-bool tile_loops_are_apart(const module *m) {
+static bool has_loop(const module *m, bool (*is_wanted)(const instruction *loop)) {
   for (int c = 0; c < m->computations.size; c++) {
     const instruction_list *all = &m->computations.data[c]->instructions;
     for (int k = 0; k < all->size; k++)
-      if (all->data[k]->opcode == HLO_WHILE && is_apart(all->data[k])) return true;
+      if (all->data[k]->opcode == HLO_WHILE && is_wanted(all->data[k])) return true;
   }
   return false;
 }
 
-bool tile_loops_stand_in(const module *m) {
-  for (int c = 0; c < m->computations.size; c++) {
-    const instruction_list *all = &m->computations.data[c]->instructions;
-    for (int k = 0; k < all->size; k++)
-      if (all->data[k]->opcode == HLO_WHILE && tile_loops_has(all->data[k])) return true;
-  }
-  return false;
-}
+bool tile_loops_are_apart(const module *m) { return has_loop(m, is_apart); }
+
+bool tile_loops_stand_in(const module *m) { return has_loop(m, tile_loops_has); }
