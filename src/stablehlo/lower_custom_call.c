@@ -303,18 +303,27 @@ static heddle_status dynamic_reduce_window(lowering *l, const ir_operation *op, 
   return status_ok();
 }
 
-heddle_status lower_custom_call(lowering *l, const ir_operation *op, instruction *const *operands,
-                                instruction **results) {
-  str target = lowering_word(op, "call_target_name");
-  if (str_is(target, "shape_assertion") && !op->result_count) return check_shapes(l, op, operands);
-  if (str_is(target, "stablehlo.dynamic_reduce_window")) return dynamic_reduce_window(l, op, operands, results);
+// A call with the operands that the function takes.
+static heddle_status add_call(lowering *l, const ir_operation *op, instruction *const *operands, taken_operands *taken,
+                              instruction **out) {
   const shape *s;
   int_list sayers;
   TRY(lowering_ints(l, op, "indices_of_shape_operands", &sayers));
   if (sayers.size != op->result_count) sayers.size = 0;
   TRY(results_shape_of(l, op, &sayers, operands, &s));
-  const taken_operands taken = take_operands(l, op, &sayers, operands);
-  instruction *i = build_add(l, HLO_CUSTOM_CALL, s, taken.count, taken.operands);
+  *taken = take_operands(l, op, &sayers, operands);
+  *out = build_add(l, HLO_CUSTOM_CALL, s, taken->count, taken->operands);
+  return status_ok();
+}
+
+heddle_status lower_custom_call(lowering *l, const ir_operation *op, instruction *const *operands,
+                                instruction **results) {
+  str target = lowering_word(op, "call_target_name");
+  if (str_is(target, "shape_assertion") && !op->result_count) return check_shapes(l, op, operands);
+  if (str_is(target, "stablehlo.dynamic_reduce_window")) return dynamic_reduce_window(l, op, operands, results);
+  taken_operands taken;
+  instruction *i;
+  TRY(add_call(l, op, operands, &taken, &i));
   build_set_text(i, HLO_ATTRIBUTE_CUSTOM_CALL_TARGET, target);
   int64_t has_side_effect;
   TRY(lowering_int(op, "has_side_effect", 0, &has_side_effect));
@@ -379,13 +388,9 @@ heddle_status lower_run_parallel(lowering *l, const ir_operation *op, instructio
   }
   for (int k = 0; infeed && infeed->kind == IR_ATTR_ARRAY && k < infeed->count; k++)
     vec_push(l->arena, &names, infeed->items[k]);
-  const shape *s;
-  int_list sayers;
-  TRY(lowering_ints(l, op, "indices_of_shape_operands", &sayers));
-  if (sayers.size != op->result_count) sayers.size = 0;
-  TRY(results_shape_of(l, op, &sayers, operands, &s));
-  const taken_operands taken = take_operands(l, op, &sayers, operands);
-  instruction *i = build_add(l, HLO_CUSTOM_CALL, s, taken.count, taken.operands);
+  taken_operands taken;
+  instruction *i;
+  TRY(add_call(l, op, operands, &taken, &i));
   build_set_text(i, HLO_ATTRIBUTE_CUSTOM_CALL_TARGET, STR("interpreter.run_parallel"));
   build_set_bool(i, HLO_ATTRIBUTE_CUSTOM_CALL_HAS_SIDE_EFFECT, true);
   TRY(add_called_functions(l, i, names.size, names.data));
