@@ -99,12 +99,8 @@ static parts real_number(ir_builder *b, MlirValue like, double v) {
 }
 
 // Of two magnitudes, none of which is -0.
-static MlirValue extreme(ir_builder *b, const char *which, MlirValue x, MlirValue y) {
-  return ir_combine(b, which, x, y);
-}
-
-static MlirValue larger(ir_builder *b, MlirValue x, MlirValue y) { return extreme(b, "arith.maximumf", x, y); }
-static MlirValue smaller(ir_builder *b, MlirValue x, MlirValue y) { return extreme(b, "arith.minimumf", x, y); }
+static MlirValue larger(ir_builder *b, MlirValue x, MlirValue y) { return ir_combine(b, "arith.maximumf", x, y); }
+static MlirValue smaller(ir_builder *b, MlirValue x, MlirValue y) { return ir_combine(b, "arith.minimumf", x, y); }
 
 // Whether the absolute value of z may be too large for its type.
 static MlirValue is_about_to_overflow(ir_builder *b, parts z) {
