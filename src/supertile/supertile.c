@@ -262,9 +262,11 @@ static heddle_status write_products(supertiling *t, module *m) {
   tile_loops_set_apart(m, false);
   heddle_status s = plan_copy(t, scratch, m, &plan);
   if (status_is_ok(s)) peaks_of(plan, peaks);
-  if (status_is_ok(s) && fits(t, peaks) && plan_cost_find(plan) <= t->cost) {
+  const bool fit = status_is_ok(s) && fits(t, peaks);
+  const double cost = fit ? plan_cost_find(plan) : 0;
+  if (fit && cost <= t->cost) {
     memcpy(t->peaks.predicted, peaks, sizeof peaks);
-    t->cost = plan_cost_find(plan);
+    t->cost = cost;
   } else {
     tile_loops_set_apart(m, true);
   }
