@@ -4,12 +4,16 @@
 #include "base/testing.h"
 #include "hlo/text.h"
 
+static const instruction *root_of(arena *a, const char *text) {
+  module *m;
+  assert_true(status_is_ok(hlo_parse(a, "test", str_from(text), &m)));
+  return m->entry->root;
+}
+
 // Of the entry's root: a dot, or the transpose of one.
 static bool form_of(const char *body, dot_form *out) {
   arena *a = arena_create();
-  module *m;
-  assert_true(status_is_ok(hlo_parse(a, "test", str_from(body), &m)));
-  const instruction *root = m->entry->root;
+  const instruction *root = root_of(a, body);
   const bool is_turned = root->opcode == HLO_TRANSPOSE;
   const bool fits = dot_form_of(is_turned ? root->operands[0] : root, is_turned ? root : NULL, NULL, out);
   arena_destroy(a);
@@ -71,9 +75,7 @@ static void test_views(void **state) {
       "ROOT d = f32[3,7,4] dot(q1, k1), lhs_batch_dims={1}, rhs_batch_dims={1}, lhs_contracting_dims={2}, "
       "rhs_contracting_dims={2} }";
   arena *a = arena_create();
-  module *m;
-  assert_true(status_is_ok(hlo_parse(a, "test", str_from(text), &m)));
-  const instruction *dot = m->entry->root;
+  const instruction *dot = root_of(a, text);
   array_view views[2];
   dot_form f;
   for (int k = 0; k < 2; k++) assert_true(array_view_of(dot->operands[k], &views[k]));
@@ -98,9 +100,7 @@ static void test_moving_view(void **state) {
       "zero = s32[] constant(0) q = f32[7,24] dynamic-slice(x, i, zero), dynamic_slice_sizes={7,24} "
       "ROOT d = f32[7,8] dot(q, k), lhs_contracting_dims={1}, rhs_contracting_dims={0} }";
   arena *a = arena_create();
-  module *m;
-  assert_true(status_is_ok(hlo_parse(a, "test", str_from(text), &m)));
-  const instruction *dot = m->entry->root;
+  const instruction *dot = root_of(a, text);
   array_view views[2];
   dot_form f;
   for (int k = 0; k < 2; k++) assert_true(array_view_of_moving(dot->operands[k], &views[k]));
