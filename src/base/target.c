@@ -235,6 +235,10 @@ static const target_product_costs avx512_products = {
 // long as thirteen rows; a single row, for which nothing is packed, as twelve.
 static const target_product_rate vnni_products = {100, 5, 310, 270, 13, 2, 2, 12, 2, 1.1};
 
+// … of signed bytes by a library where the processor multiplies matrices of them (AMX). Packing the right side takes as
+// long as 250 rows, moving the sums as 220 terms of each.
+static const target_product_rate amx_products = {10000, 1000, 1300, 1300, 10, 250, 20, 220, 1, 1};
+
 const target_description target_any_cpu = {.kind = TARGET_CPU,
                                            .name = "cpu",
                                            .chip = "",
@@ -313,6 +317,8 @@ void target_choose_vectors(target_description *target, int bits, bool multiplies
   if (bits >= 512 && multiplies_bytes) target->products.tiles[TARGET_BYTE_PRODUCTS] = vnni_products;
   target->products.panel_bits = bits > 128 ? bits : 128;
 }
+
+void target_choose_matrices(target_description *target) { target->products.matrices = amx_products; }
 
 const char *target_kind_name(target_kind kind) {
   static const char *const names[TARGET_KIND_COUNT] = {

@@ -219,10 +219,14 @@ typedef struct target_product_rate {
   double turned;        // and a right side whose elements along the depth lie side by side by this
 } target_product_rate;
 
+// What products need for instructions that multiply matrices of bytes (AMX): elements of each dim, multiplications.
+enum { TARGET_LEAST_MATRIX = 32, TARGET_LEAST_MATRIX_WORK = 1 << 22 };
+
 // By which products are a library's or a kernel's of tiles.
 typedef struct target_product_costs {
   target_product_rate library[TARGET_PRODUCT_TYPES], tiles[TARGET_PRODUCT_TYPES];
   target_product_rate convolutions[TARGET_PRODUCT_TYPES];  // a library's, as products of windows
+  target_product_rate matrices;  // a library's of signed bytes with sums of 32 bits, by instructions for matrices
   double near_bytes;
   int panel_bits;          // of the vectors that constants are packed for
   int ragged_columns;      // as many are no longer ragged
@@ -307,6 +311,8 @@ void target_choose_codegen(target_description *target, target_codegen codegen);
 
 // Gives a CPU's description vectors of so many bits, and the costs that depend on them.
 void target_choose_vectors(target_description *target, int bits, bool multiplies_bytes);
+// That the processor multiplies matrices of bytes.
+void target_choose_matrices(target_description *target);
 
 // A CPU of which nothing is known: the figures of all CPUs' costs, one thread.
 extern const target_description target_any_cpu;

@@ -123,6 +123,14 @@ static double time_of(const target_product_costs *costs, const target_product_ra
   return r->start_ns + d->batch * (r->member_ns + d->rows * d->columns * d->depth * times / rate);
 }
 
+// Whether a library multiplies it as matrices where the processor does.
+static bool is_of_matrices(const instruction *dot, const product_dims *d) {
+  return dot->opcode == HLO_DOT && dot->operands[0]->shape->dtype == DTYPE_S8 &&
+         dot->operands[1]->shape->dtype == DTYPE_S8 && dtype_is_integer(dot->shape->dtype) &&
+         dtypes[dot->shape->dtype].bits == 32 && d->rows >= TARGET_LEAST_MATRIX && d->columns >= TARGET_LEAST_MATRIX &&
+         d->depth >= TARGET_LEAST_MATRIX && d->rows * d->columns * d->depth >= TARGET_LEAST_MATRIX_WORK;
+}
+
 double product_cost_time(const target_description *t, const instruction *dot, product_way way) {
   const target_product_costs *costs = &t->products;
   const product_dims d = dims_of(dot);
@@ -138,7 +146,9 @@ double product_cost_time(const target_description *t, const instruction *dot, pr
                                      : is_window             ? costs->convolutions
                                                              : costs->library;
   const bool is_planar = is_window && is_planar_point(dot);
-  const double time = time_of(costs, &rates[type], &d, shape_byte_size(dot->operands[!is_planar]->shape));
+  const target_product_rate *rate = &rates[type];
+  if (way == PRODUCT_BY_LIBRARY && costs->matrices.per_ns > 0 && is_of_matrices(dot, &d)) rate = &costs->matrices;
+  const double time = time_of(costs, rate, &d, shape_byte_size(dot->operands[!is_planar]->shape));
   if (way == PRODUCT_BY_LIBRARY) return is_planar ? time * costs->planar : time;
   return is_planar ? time * costs->planar_tiles : is_window ? time * costs->tile_borders : time;
 }

@@ -7,7 +7,7 @@
 #include "base/pool.h"
 #include "lib/convolution_form.h"
 #include "lib/element.h"
-#include "lib/onednn.h"
+#include "lib/onednn_forms.h"
 #include "lib/permute.h"
 
 // How one array gets from the call to the multiplication, or the result back. Steps that are not needed have no memory.
@@ -201,8 +201,8 @@ static int64_t crop_dim(convolution_dim *w) {
 
 // oneDNN has no negative padding in front, and hardly any behind: what it would take away is left out of a copy.
 static void crop(convolution_form *f, passage *input) {
-  onednn_window w;
-  if (input->packs || onednn_describe_window(f, &w)) return;
+  onednn_forms_reach w;
+  if (input->packs || onednn_forms_window(f, &w)) return;
   for (int d = 0; d < f->spatial_rank; d++) {
     input->base += crop_dim(&f->dims[d]) * input->strides[d + 1];
     input->permutes |= f->dims[d].input != input->dims[d + 1];

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/pool.h"
-#include "lib/onednn.h"
+#include "lib/onednn_forms.h"
 
 enum {
   FEATURES = 64,     // that parts of the features are multiples of
@@ -86,7 +86,8 @@ static bool forward_of(const convolution_form *f, convolution_form *to) {
     result *= f->dims[d].output;
   }
   const bool has_images = f->input_order[0] > f->input_order[f->spatial_rank + 1];
-  return window > result && has_images && f->feature_groups == 1 && !f->has_bias && !f->has_relu && onednn_takes(to);
+  return window > result && has_images && f->feature_groups == 1 && !f->has_bias && !f->has_relu &&
+         onednn_forms_take(to);
 }
 
 void convolution_gradient_orders(const convolution_form *f, int *input, int *kernel, int *output) {
@@ -128,10 +129,10 @@ static void choose_cut(convolution_gradient *g, int coarseness) {
 // --- the primitives
 
 static bool create_primitive(const convolution_gradient *g, part_kind *k, const dnnl_memory_desc_t *kernel) {
-  onednn_window w;
+  onednn_forms_reach w;
   dnnl_convolution_desc_t forward, gradient;
   dnnl_primitive_desc_t hint = NULL;
-  if (!onednn_describe_window(&k->form, &w) ||
+  if (!onednn_forms_window(&k->form, &w) ||
       !onednn_ok(EXTERNAL(dnnl_dilated_convolution_forward_desc_init)(
           &forward, dnnl_forward_training, dnnl_convolution_direct, &k->input, kernel, NULL, &k->result, w.strides,
           w.dilates, w.low, w.high)) ||
@@ -147,8 +148,8 @@ static bool create_primitive(const convolution_gradient *g, part_kind *k, const 
 static bool create_kind(convolution_gradient *g, part_kind *k) {
   block_shape *b = &g->shapes[k->shape];
   dnnl_memory_desc_t any;
-  if (!onednn_describe_images(&k->form, false, &k->input) || !onednn_describe_images(&k->form, true, &k->result) ||
-      !onednn_describe_kernel(&k->form, NULL, &any) || !create_primitive(g, k, b->is_there ? &b->from : &any))
+  if (!onednn_forms_images(&k->form, false, &k->input) || !onednn_forms_images(&k->form, true, &k->result) ||
+      !onednn_forms_kernel(&k->form, NULL, &any) || !create_primitive(g, k, b->is_there ? &b->from : &any))
     return false;
   const dnnl_memory_desc_t *kernel = onednn_primitive_array(&k->primitive, dnnl_query_diff_weights_md);
   const dnnl_memory_desc_t *scratchpad = onednn_primitive_array(&k->primitive, dnnl_query_scratchpad_md);
@@ -163,7 +164,7 @@ static bool create_kind(convolution_gradient *g, part_kind *k) {
   b->is_there = true;
   b->from = *kernel;
   g->block_bytes = int64_max(g->block_bytes, onednn_bytes(kernel));
-  return onednn_describe_kernel(&k->form, g->kernel_strides, &b->to) &&
+  return onednn_forms_kernel(&k->form, g->kernel_strides, &b->to) &&
          onednn_primitive_reorder(&g->engine, &b->from, &b->to, &b->reorder);
 }
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/pool.h"
-#include "lib/onednn.h"
+#include "lib/onednn_forms.h"
 
 enum { KINDS_MAX = 16, COARSEST = 6, PART_BYTES = 1 << 19 };
 
@@ -58,8 +58,8 @@ const char *convolution_onednn_name(const convolution_onednn *o) { return onednn
 static bool find_implementation(const convolution_onednn *o, part_kind *k, const dnnl_memory_desc_t *kernel) {
   const convolution_form *f = &k->form;
   const dnnl_memory_desc_t *bias = f->has_bias ? &k->bias : NULL;
-  onednn_window w;
-  if (!onednn_describe_window(f, &w)) return false;
+  onednn_forms_reach w;
+  if (!onednn_forms_window(f, &w)) return false;
   if (convolution_is_dilated(f)) {
     dnnl_deconvolution_desc_t d;
     return onednn_ok(EXTERNAL(dnnl_dilated_deconvolution_forward_desc_init)(
@@ -78,8 +78,8 @@ static bool create_kind(convolution_onednn *o, part_kind *k, packing *p) {
   const convolution_form *f = &k->form;
   const dnnl_dims_t bias = {f->output_features};
   dnnl_memory_desc_t any;
-  if (!onednn_describe_images(f, false, &k->input) || !onednn_describe_images(f, true, &k->result) ||
-      !onednn_describe_kernel(f, NULL, &any) ||
+  if (!onednn_forms_images(f, false, &k->input) || !onednn_forms_images(f, true, &k->result) ||
+      !onednn_forms_kernel(f, NULL, &any) ||
       !onednn_ok(EXTERNAL(dnnl_memory_desc_init_by_tag)(&k->bias, 1, bias, dnnl_f32, dnnl_a)) ||
       !find_implementation(o, k, p->features ? &p->to : &any))
     return false;
@@ -98,7 +98,7 @@ static bool create_packing(convolution_onednn *o, const part_kind *k, packing *p
   p->features = k->form.output_features;
   p->to = k->packed;
   p->bytes = onednn_bytes(&p->to);
-  return onednn_describe_kernel(&k->form, o->kernel_strides, &p->from) &&
+  return onednn_forms_kernel(&k->form, o->kernel_strides, &p->from) &&
          onednn_primitive_reorder(&o->engine, &p->from, &p->to, &p->reorder);
 }
 
@@ -195,8 +195,8 @@ static convolution_lying known(const convolution_lying *l) {
 
 convolution_onednn *convolution_onednn_make(arena *a, const convolution_form *f, const int64_t *kernel_strides,
                                             const convolution_lying *input, const convolution_lying *result) {
-  onednn_window w;
-  if (!onednn_takes(f) || !onednn_describe_window(f, &w)) return NULL;
+  onednn_forms_reach w;
+  if (!onednn_forms_take(f) || !onednn_forms_window(f, &w)) return NULL;
   making m = {.arena = a, .made = arena_new(a, convolution_onednn)};
   m.made->form = *f;
   m.made->input = known(input);

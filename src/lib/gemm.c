@@ -11,7 +11,8 @@
 // two sides both lie the other way round the tiles lᵀ rᵀ are computed as (r l)ᵀ: oneDNN multiplies what lies as it
 // wants it 1.2 times as fast.
 //
-// Integers of up to sixteen bits with sums of up to 32 are multiplied by pairs (gemm_packed.h). Where that does not go
+// Signed bytes with sums of 32 bits are multiplied as matrices where the processor does so (gemm_bytes.h), other
+// integers of up to sixteen bits with sums of up to 32 by pairs (gemm_packed.h). Where that does not go
 // those of up to eight bits are multiplied as f32, sixteen bits as f64: sums of so few products are exact that the
 // depth is cut where they would cease to be, and the chunks are added up as integers.
 #include "lib/gemm.h"
@@ -22,6 +23,7 @@
 #include "base/cpu_level.h"
 #include "base/int64.h"
 #include "base/pool.h"
+#include "lib/gemm_bytes.h"
 #include "lib/gemm_near.h"
 #include "lib/gemm_packed.h"
 #include "lib/gemm_product.h"
@@ -227,6 +229,13 @@ static void choose_strides(const gemm_form *f, gemm_plan *p) {
   p->bias_batch = is_side_by_side ? p->columns : 0;
 }
 
+static void choose_bytes(const gemm_form *f, gemm_plan *p) {
+  int64_t size[3];
+  size_of(p, p->rows, size);
+  p->in_bytes = f->lhs == DTYPE_S8 && f->rhs == DTYPE_S8 && dtypes[f->result].bits == 32 && p->work == WORK_S16 &&
+                !f->loads_lhs && !f->has_bias && gemm_bytes_takes(size);
+}
+
 static int64_t tile_count(const gemm_plan *p) {
   return p->batch * int64_ceil_div(p->rows, p->tile_rows) * int64_ceil_div(p->columns, p->tile_columns);
 }
@@ -235,6 +244,17 @@ static int64_t tile_count(const gemm_plan *p) {
 static int64_t evened(int64_t size, int64_t tile) {
   const int64_t even = (int64_ceil_div(size, int64_ceil_div(size, tile)) + 7) / 8 * 8;
   return int64_min(even, size);
+}
+
+static void choose_bytes_tiles(gemm_plan *p) {
+  int64_t size[3], tile[2];
+  size_of(p, p->rows, size);
+  gemm_bytes_tile(size, tile);
+  p->tile_rows = evened(p->rows, tile[0]);
+  p->tile_columns = evened(p->columns, tile[1]);
+  p->tile_depth = p->depth;
+  p->depth_parts = 1;
+  p->max_threads = INT32_MAX;
 }
 
 static void choose_streamed_tiles(gemm_plan *p) {
@@ -355,6 +375,11 @@ static heddle_status plan_form(const gemm_form *form, const lib_call *call, gemm
     choose_streamed_tiles(plan);
     return status_ok();
   }
+  choose_bytes(form, plan);
+  if (plan->in_bytes) {
+    choose_bytes_tiles(plan);
+    return status_ok();
+  }
   plan->turns = is_turned_round(form, plan);
   choose_copies(form, plan);
   if (plan->batch * plan->rows * plan->columns == 0) return status_ok();
@@ -415,6 +440,10 @@ static room room_of(const gemm_plan *p) {
     r.bias = aligned((p->in_strips ? gemm_strips_room(p->tile_rows) : gemm_stream_room(whole, is_turned(p))) * size);
     r.all = r.bias + (p->has_bias ? aligned(size * p->tile_columns) : 0);
     r.packed = row_tiles(p) * packed_bytes(p);
+    return r;
+  }
+  if (p->in_bytes) {
+    r.bias = r.all = aligned(gemm_bytes_room(p->tile_rows, p->tile_columns, p->depth));
     return r;
   }
   if (p->copies_lhs) r.rhs = aligned(size * (p->tile_rows + 16) * (depth + 16));
@@ -631,6 +660,21 @@ static void multiply_streamed(const product *x, const tile *t, int64_t begin, in
   gemm_stream_product(size, &part, packed, &rhs, sums, (float *)t->scratch);
 }
 
+static gemm_matrix bytes_at(const product *x, int operand, const gemm_strides *s, const tile *t, int64_t row) {
+  const char *first = (const char *)x->call->operands[operand].data + member_at(x->plan, s, t->batch);
+  return (gemm_matrix){.data = first + row, .leading = s->leading};
+}
+
+static bool multiply_bytes(const product *x, const tile *t, const gemm_sums *sums) {
+  const gemm_plan *p = x->plan;
+  const int64_t size[3] = {t->rows, t->columns, p->depth};
+  gemm_matrix lhs = bytes_at(x, 0, &p->lhs, t, p->transpose_lhs ? t->row : t->row * p->lhs.leading);
+  gemm_matrix rhs = bytes_at(x, 1, &p->rhs, t, p->transpose_rhs ? t->column * p->rhs.leading : t->column);
+  lhs.is_transposed = p->transpose_lhs;
+  rhs.is_transposed = p->transpose_rhs;
+  return gemm_bytes_product(size, &lhs, &rhs, sums, t->scratch);
+}
+
 // One chunk of the depth, to sums that lie the other way round.
 static bool multiply_turned(const tile *t, int64_t depths, gemm_matrix lhs, gemm_matrix rhs, const gemm_sums *turned) {
   const int64_t size[3] = {t->columns, t->rows, depths};
@@ -643,6 +687,10 @@ static void multiply_tile(product *x, const tile *t, gemm_sums *sums) {
   const int64_t begin = p->depth * t->part / p->depth_parts, end = p->depth * (t->part + 1) / p->depth_parts;
   if (p->is_streamed) {
     (p->in_strips ? multiply_strips : multiply_streamed)(x, t, begin, end, sums);
+    return;
+  }
+  if (p->in_bytes) {
+    if (!multiply_bytes(x, t, sums)) atomic_store(&x->failed, true);
     return;
   }
   gemm_sums turned = {.data = t->scratch + x->room.turned, .leading = padded(t->rows)};

@@ -33,6 +33,7 @@ typedef struct gemm_plan {
   bool copies_lhs, copies_rhs;  // tiles are widened or packed before they are multiplied
   bool is_streamed;             // by gemm_stream, `tile_rows` rows at a time
   bool in_strips;               // of these, by gemm_strips
+  bool in_bytes;                // by gemm_bytes, as they lie
   const float *kept;            // by which the right side was packed beforehand; null: it was not
   bool turns;                   // tiles are multiplied with their sides changed, and turned round where they go
   bool is_whole;                // each member of the batch is one call of gemm_near_product

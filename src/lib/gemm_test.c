@@ -305,6 +305,32 @@ static void check_embedded(arena *a, const form *f, const dtype types[static 2],
   assert_memory_equal(p->result.data, plain.result.data, bytes);
 }
 
+// Large enough for the instructions of processors that multiply matrices of bytes: sides as they lie and turned, sizes
+// that fill no tile, sides within larger arrays, sums that leave 32 bits.
+static void test_bytes(void **state) {
+  (void)state;
+  arena *a = arena_create();
+  static const form forms[] = {
+      {1, 300, 270, 100}, {2, 70, 513, 129}, {1, 33, 35, 4099}, {3, 128, 96, 512, .members = 3}, {1, 32, 4096, 33}};
+  for (int way = 0; way < 5 * 4; way++) {
+    form f = forms[way % 5];
+    f.transpose_lhs = way / 5 & 1;
+    f.transpose_rhs = way / 10 & 1;
+    check_form(&f, DTYPE_S8, DTYPE_S8, DTYPE_S32);
+    check_form(&f, DTYPE_S8, DTYPE_S8, DTYPE_U32);
+    static const dtype types[2] = {DTYPE_S8, DTYPE_S32};
+    product p;
+    for (int sides = 1; sides < 4 && f.members == 0; sides++) check_embedded(a, &f, types, sides, &p);
+  }
+  const form f = {1, 40, 34, 140000};  // 2^14 of these are 2^31
+  product p;
+  product_of(a, &f, DTYPE_S8, DTYPE_S8, DTYPE_S32, &p);
+  for (int k = 0; k < 2; k++) memset(p.operands[k].data, 0x80, (size_t)lib_element_count(&p.operands[k]));
+  multiply(a, &p, &f, 2);
+  for (int64_t n = 0; n < f.columns; n++) check_whole(&p, &f, 0, n % f.rows, n);
+  arena_destroy(a);
+}
+
 // Operands that are slices of arrays give the same bits as copies of them.
 static void test_slices(void **state) {
   (void)state;
@@ -565,9 +591,10 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_shapes),          cmocka_unit_test(test_types),    cmocka_unit_test(test_largest),
       cmocka_unit_test(test_packed),          cmocka_unit_test(test_refusals), cmocka_unit_test(test_strides),
-      cmocka_unit_test(test_strides_refused), cmocka_unit_test(test_slices),   cmocka_unit_test(test_slices_refused),
-      cmocka_unit_test(test_small),           cmocka_unit_test(test_thin),     cmocka_unit_test(test_streamed),
-      cmocka_unit_test(test_constant),        cmocka_unit_test(test_near),     cmocka_unit_test(test_special),
+      cmocka_unit_test(test_strides_refused), cmocka_unit_test(test_slices),   cmocka_unit_test(test_bytes),
+      cmocka_unit_test(test_slices_refused),  cmocka_unit_test(test_small),    cmocka_unit_test(test_thin),
+      cmocka_unit_test(test_streamed),        cmocka_unit_test(test_constant), cmocka_unit_test(test_near),
+      cmocka_unit_test(test_special),
   };
   const struct CMUnitTest with_avx2[] = {cmocka_unit_test(test_streamed), cmocka_unit_test(test_constant),
                                          cmocka_unit_test(test_small),    cmocka_unit_test(test_thin),

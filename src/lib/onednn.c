@@ -1,13 +1,8 @@
-// Speaks with oneDNN for the convolutions. Arrays and windows of one spatial dim, or of none, are described as ones of
-// two, since some implementations take no fewer.
-//
 // All this is called on a thread of the pool, where OpenMP has one thread: oneDNN asks for their number when it makes a
 // primitive and divides its work accordingly.
 #include "lib/onednn.h"
 
 #include <string.h>
-
-enum { LEAST_SPATIAL = 2 };
 
 bool onednn_engine_open(onednn_engine *e) {
   if (onednn_ok(EXTERNAL(dnnl_engine_create)(&e->engine, dnnl_cpu, 0)) &&
@@ -22,72 +17,6 @@ void onednn_engine_close(onednn_engine *e) {
   if (e->engine) (void)EXTERNAL(dnnl_engine_destroy)(e->engine);
   *e = (onednn_engine){0};
 }
-
-// --- descriptions
-
-bool onednn_takes(const convolution_form *f) {
-  if (f->spatial_rank > ONEDNN_MAX_SPATIAL || f->batch_groups > 1) return false;
-  if (f->input_batch > INT32_MAX || f->input_features > INT32_MAX || f->output_features > INT32_MAX) return false;
-  if (convolution_positions(f) * f->output_features == 0 || convolution_kernel_size(f) * f->group_features == 0)
-    return false;
-  for (int d = 0; d < f->spatial_rank; d++)
-    if (f->dims[d].input == 0) return false;
-  return true;
-}
-
-static int spatial_of(const convolution_form *f) {
-  return f->spatial_rank > LEAST_SPATIAL ? f->spatial_rank : LEAST_SPATIAL;
-}
-
-// Where oneDNN has our first spatial dim: behind dims of one element, if there are any.
-static int lead_of(const convolution_form *f) { return spatial_of(f) - f->spatial_rank; }
-
-// By [batch, feature, spatial…].
-bool onednn_describe_images(const convolution_form *f, bool is_result, dnnl_memory_desc_t *to) {
-  dnnl_dims_t dims = {is_result ? f->output_batch : f->input_batch, is_result ? f->output_features : f->input_features,
-                      1, 1};
-  int64_t *spatial = dims + 2 + lead_of(f);
-  for (int d = 0; d < f->spatial_rank; d++) spatial[d] = is_result ? f->dims[d].output : f->dims[d].input;
-  const dnnl_format_tag_t tag = spatial_of(f) == LEAST_SPATIAL ? dnnl_nhwc : dnnl_ndhwc;
-  return onednn_ok(EXTERNAL(dnnl_memory_desc_init_by_tag)(to, spatial_of(f) + 2, dims, dnnl_f32, tag));
-}
-
-// By [group, out, in, spatial…].
-bool onednn_describe_kernel(const convolution_form *f, const int64_t *given, dnnl_memory_desc_t *to) {
-  const int64_t outputs = f->output_features / f->feature_groups;
-  const int64_t in = given ? given[f->spatial_rank] : 0, out = given ? given[f->spatial_rank + 1] : 0;
-  dnnl_dims_t dims, strides;
-  int rank = 0;
-  if (f->feature_groups > 1) dims[rank] = f->feature_groups, strides[rank++] = outputs * out;
-  dims[rank] = outputs, strides[rank++] = out;
-  dims[rank] = f->group_features, strides[rank++] = in;
-  for (int d = 0; d < lead_of(f); d++) dims[rank] = 1, strides[rank++] = f->group_features * f->output_features;
-  for (int d = 0; d < f->spatial_rank; d++) dims[rank] = f->dims[d].kernel, strides[rank++] = given ? given[d] : 0;
-  if (!given) return onednn_ok(EXTERNAL(dnnl_memory_desc_init_by_tag)(to, rank, dims, dnnl_f32, dnnl_format_tag_any));
-  return onednn_ok(EXTERNAL(dnnl_memory_desc_init_by_strides)(to, rank, dims, dnnl_f32, strides));
-}
-
-// A deconvolution's padding is what the window's reach has more of it than ours. Padding behind is what the windows
-// need, which is less than none where a stride leaves elements over.
-static bool describe_dim(const convolution_dim *w, bool is_dilated, onednn_window *to, int d) {
-  const int64_t reach = (w->kernel - 1) * w->window_dilation;
-  if (is_dilated && w->stride > 1) return false;
-  to->strides[d] = is_dilated ? w->base_dilation : w->stride;
-  to->dilates[d] = w->window_dilation - 1;
-  to->low[d] = is_dilated ? reach - w->low : w->low;
-  to->high[d] = is_dilated ? reach - w->high : (w->output - 1) * w->stride + reach + 1 - w->low - w->input;
-  return to->low[d] >= 0 && to->high[d] > -to->strides[d];
-}
-
-bool onednn_describe_window(const convolution_form *f, onednn_window *to) {
-  const bool is_dilated = convolution_is_dilated(f);
-  *to = (onednn_window){.strides = {1, 1, 1}};
-  for (int d = 0; d < f->spatial_rank; d++)
-    if (!describe_dim(&f->dims[d], is_dilated, to, d + lead_of(f))) return false;
-  return true;
-}
-
-// --- primitives
 
 static const char *name_of(const_dnnl_primitive_desc_t desc) {
   const char *name = NULL;
@@ -124,6 +53,11 @@ bool onednn_primitive_find(const onednn_engine *e, const_dnnl_op_desc_t operatio
   if (!onednn_ok(EXTERNAL(dnnl_primitive_attr_create)(&attributes))) return false;
   const bool is_found = find(e, operation, hint, attributes, to);
   return onednn_ok(EXTERNAL(dnnl_primitive_attr_destroy)(attributes)) && is_found;
+}
+
+bool onednn_primitive_make(const onednn_engine *e, const_dnnl_op_desc_t operation, onednn_primitive *to) {
+  return onednn_ok(EXTERNAL(dnnl_primitive_desc_create)(&to->desc, operation, NULL, e->engine, NULL)) &&
+         onednn_ok(EXTERNAL(dnnl_primitive_create)(&to->primitive, to->desc));
 }
 
 bool onednn_primitive_reorder(const onednn_engine *e, const dnnl_memory_desc_t *from, const dnnl_memory_desc_t *to,

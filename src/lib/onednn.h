@@ -1,15 +1,14 @@
-// What the convolutions by oneDNN have in common: descriptions of arrays and windows, the choice of an implementation,
-// and its execution on the calling thread. Internal to convolution.
+// What the convolutions and products of bytes by oneDNN have in common: the choice of an implementation, and its
+// execution on the calling thread. Internal to lib.
 #ifndef HEDDLE_LIB_ONEDNN_H_
 #define HEDDLE_LIB_ONEDNN_H_
 
 #include <dnnl.h>
 
 #include "base/int64.h"
-#include "lib/convolution_form.h"
 #include "lib/external.h"
 
-enum { ONEDNN_MAX_SPATIAL = 3, ONEDNN_ALIGNMENT = 64 };
+enum { ONEDNN_ALIGNMENT = 64 };
 
 static inline bool onednn_ok(dnnl_status_t s) { return s == dnnl_success; }
 
@@ -30,22 +29,6 @@ typedef struct onednn_engine {
 bool onednn_engine_open(onednn_engine *e);
 void onednn_engine_close(onednn_engine *e);
 
-// --- arrays of f32, by oneDNN's logical dims
-
-// Whether the form has elements everywhere and dims that oneDNN has names for.
-bool onednn_takes(const convolution_form *f);
-// Images in the canonical order.
-bool onednn_describe_images(const convolution_form *f, bool is_result, dnnl_memory_desc_t *to);
-// The kernel, with these strides of the canonical order's dims; null: in any form.
-bool onednn_describe_kernel(const convolution_form *f, const int64_t *strides, dnnl_memory_desc_t *to);
-
-typedef struct onednn_window {
-  dnnl_dims_t strides, dilates, low, high;
-} onednn_window;
-
-// Of a deconvolution if the input is dilated. False for what oneDNN has no parameters for.
-bool onednn_describe_window(const convolution_form *f, onednn_window *to);
-
 // --- primitives
 
 typedef struct onednn_primitive {
@@ -59,6 +42,8 @@ const char *onednn_name(const onednn_primitive *p);
 // False if there is none.
 bool onednn_primitive_find(const onednn_engine *e, const_dnnl_op_desc_t operation, const_dnnl_primitive_desc_t hint,
                            onednn_primitive *to);
+// Whatever implementation oneDNN has for an operation.
+bool onednn_primitive_make(const onednn_engine *e, const_dnnl_op_desc_t operation, onednn_primitive *to);
 // The way of an array into another form; no primitive if it has that form.
 bool onednn_primitive_reorder(const onednn_engine *e, const dnnl_memory_desc_t *from, const dnnl_memory_desc_t *to,
                               onednn_primitive *p);

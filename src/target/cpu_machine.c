@@ -77,6 +77,7 @@ static heddle_status describe(void *argument) {
   t->chip = is_limited ? d->level->name : arena_strdup(d->arena, h.name, strlen(h.name));
   t->features = arena_strdup(d->arena, f.data, f.size);
   target_choose_vectors(t, vector_bits(f), has_feature(f, "avx512vnni") || has_feature(f, "avxvnni"));
+  if (has_feature(f, "amx-int8")) target_choose_matrices(t);
   t->vector_registers = vector_registers(f);
   // Processors with AMX take longer for AVX512-BF16's products than for as many multiply-adds of f32.
   t->multiplies_bf16 = has_feature(f, "avx512bf16") && !has_feature(f, "amx-bf16");
