@@ -313,8 +313,8 @@ static parts exponential_minus_one(ir_builder *b, parts z) {
   MlirValue half_sine = ir_unary(b, "math.sin", mul(b, num(b, z.im, 0.5), z.im));
   MlirValue two = num(b, z.im, 2), lift = mul(b, two, mul(b, half_sine, half_sine));
   MlirValue growth = ir_unary(b, "math.expm1", z.re), cosine = ir_unary(b, "math.cos", z.im);
-  MlirValue re = sub(b, mul(b, growth, cosine), lift);
   MlirValue upwards = ir_binary(b, "arith.maximumf", z.re, num(b, z.re, 0));
+  MlirValue re = sub(b, grown(b, cosine, growth, upwards, 1), lift);
   MlirValue sine = ir_unary(b, "math.sin", z.im);
   MlirValue im = grown(b, sine, ir_unary(b, "math.exp", z.re), upwards, 1);
   return (parts){re, im};

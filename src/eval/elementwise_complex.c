@@ -29,6 +29,8 @@ static double complex inverse_of(double complex z, double complex value) {
 static double complex expm1_of(double complex z) {
   double x = creal(z), y = cimag(z);
   if (y == 0) return compute_complex(expm1(x), y);
+  // Where e^x may overflow and its product with the cosine does not, one less is no other number.
+  if (x > 700) return exp_of(z);
   double half_sine = sin(y / 2);
   return of_angle(y, compute_complex(expm1(x) * cos(y) - 2 * half_sine * half_sine, cimag(cexp(z))));
 }

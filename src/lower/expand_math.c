@@ -34,7 +34,7 @@ static const function functions[] = {
     WIDE_UNARY(log1p),
     UNARY(log2),
     UNARY(log10),
-    BARE_UNARY(cbrt),
+    WIDE_UNARY(cbrt),
     WIDE_UNARY(sin),
     WIDE_UNARY(cos),
     WIDE_UNARY(tan),
