@@ -25,6 +25,11 @@ static const char *c_type(dtype t) {
   return integers[type->class == CLASS_SIGNED && type->bits >= 8][width];
 }
 
+// Names may hold anything; a comment ends where a line does.
+static void print_name(text *out, const char *name) {
+  for (const char *c = name; *c; c++) text_putc(out, iscntrl((unsigned char)*c) ? '?' : *c);
+}
+
 // Of a marked program.
 static void print_numbers(text *out, const program *p, int count, const int64_t *numbers) {
   for (int k = 0; k < count; k++) {
@@ -57,7 +62,11 @@ static void describe(text *out, const program *p, program_allocation_kind kind, 
     print_numbers(out, p, s->rank, s->minor_to_major);
     text_putc(out, '}');
   }
-  if (v->name[0]) text_printf(out, " (%s)", v->name);
+  if (v->name[0]) {
+    text_puts(out, " (");
+    print_name(out, v->name);
+    text_putc(out, ')');
+  }
   if (v->donated_parameter >= 0) text_printf(out, "; may be in%d, whose memory it takes over", v->donated_parameter);
   text_putc(out, '\n');
 }
@@ -109,10 +118,12 @@ static void print_header(arena *a, text *out, const compiled *c, const char *nam
   const program *p = object_code_mark(a, &c->program);
   const char *upper = arena_strdup(a, name, strlen(name));
   for (char *x = (char *)(uintptr_t)upper; *x; x++) *x = (char)toupper((unsigned char)*x);
-  text_printf(out, "// %s by Heddle " HEDDLE_VERSION ", for %s with %s.\n", p->name, cpu_target_machine(&c->machine),
+  text_puts(out, "// ");
+  print_name(out, p->name);
+  text_printf(out, " by Heddle " HEDDLE_VERSION ", for %s with %s.\n", cpu_target_machine(&c->machine),
               cpu_features_needed(a, cpu_target_machine(&c->machine), str_from(c->machine.features)));
-  text_printf(out, "#ifndef HEDDLE_OBJECT_%s_H_\n#define HEDDLE_OBJECT_%s_H_\n\n#include <stdint.h>\n%s\n", upper,
-              upper, calls_runtime ? "\n#include \"heddle/runtime.h\"\n" : "");
+  text_printf(out, "#ifndef HEDDLE_OBJECT_%s_H_\n#define HEDDLE_OBJECT_%s_H_\n\n#include <stdint.h>\n%s\n", name, name,
+              calls_runtime ? "\n#include \"heddle/runtime.h\"\n" : "");
   text_puts(out, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
   print_workspace(a, out, p, name, upper);
   text_printf(out, "// What all addresses are to be multiples of.\n#define %s_ALIGNMENT 64\n\n", upper);

@@ -1,9 +1,9 @@
 // heddle compile MODULE: the code of a module's kernels as files.
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "api/object.h"
+#include "api/object_name.h"
 #include "api/open_compile.h"
 #include "api/open_given.h"
 #include "api/open_text.h"
@@ -101,10 +101,20 @@ static heddle_status find_form(const char *name, const struct form **out) {
 
 static bool is_form(const compile_flags *f, const char *name) { return strcmp(f->form->name, name) == 0; }
 
+static bool has_suffix(const char *path, const char *suffix) {
+  const size_t size = strlen(path), end = strlen(suffix);
+  return size >= end && strcmp(path + size - end, suffix) == 0;
+}
+
+// Objects are ELF's, which other systems than these do not have.
+static bool is_arm_triple(const char *target) {
+  return strncmp(target, "aarch64-", 8) == 0 && (strstr(target, "-linux") || has_suffix(target, "-elf"));
+}
+
 // The description of the target that --target, --chip and --threads name.
 static heddle_status find_machine(compile_flags *f) {
   TRY(status_context(nvptx_target(f->chip, &f->machine), "in --chip=%s", f->chip));
-  if (strncmp(f->target, "aarch64-", 8) == 0) {
+  if (is_arm_triple(f->target)) {
     if (f->cpu) return status_error(HEDDLE_INVALID, "found --cpu=%s, which is none of --target=%s", f->cpu, f->target);
     f->triple = f->target;
     f->target = "cpu";
@@ -150,8 +160,11 @@ static heddle_status take_levels(compile_flags *f) {
 
 static heddle_status check_output(const compile_flags *f) {
   if (is_form(f, "obj") && !f->output) return status_error(HEDDLE_INVALID, "an object file wants a name: -o FILE");
-  if (is_form(f, "object") && !f->output)
+  if (is_form(f, "object") && (!f->output || strcmp(f->output, "-") == 0))
     return status_error(HEDDLE_INVALID, "an object wants a name: -o FILE.o, which its header has, too");
+  if (is_form(f, "object") && f->name) TRY(object_name_check(f->name));
+  if (is_form(f, "object") && has_suffix(f->output, ".h"))
+    return status_error(HEDDLE_INVALID, "found -o %s for an object, which is its header's name: -o FILE.o", f->output);
   if (f->freestanding && !is_form(f, "object"))
     return status_error(HEDDLE_INVALID, "--freestanding is for --emit=object, found %s", f->form->name);
   if (is_form(f, "saved") && !f->output)
@@ -331,14 +344,8 @@ static heddle_status write_object(arena *a, const compiled *c, const compile_fla
   return s;
 }
 
-// The module's name as one that C takes.
 static const char *function_name(arena *a, const compile_source *from, const compile_flags *f) {
-  if (f->name) return f->name;
-  const str module = from->module ? from->module->name : STR("program");
-  char *name = arena_printf(a, STR_FMT, STR_ARG(module));
-  for (char *c = name; *c; c++)
-    if (!isalnum((unsigned char)*c)) *c = '_';
-  return isdigit((unsigned char)*name) ? arena_printf(a, "_%s", name) : name;
+  return f->name ? f->name : object_name_make(a, from->module ? from->module->name : STR("program"));
 }
 
 static heddle_status compile_object(arena *a, const compile_source *from, const compile_flags *f,
@@ -490,8 +497,7 @@ static heddle_status compile_path(arena *a, const char *path, compile_flags *f) 
   if (!f->machine.is_host) options.target = &f->machine;
   if (f->keep_fusions) options.keep_fusions = &debug_compile_remarks;
   // A program that links the object has a `main` of its own.
-  if (!f->name && is_form(f, "obj"))
-    options.kernel_name = arena_printf(a, STR_FMT "_kernel", STR_ARG(from.module ? from.module->name : STR("program")));
+  if (!f->name && is_form(f, "obj")) options.kernel_name = arena_printf(a, "%s_kernel", function_name(a, &from, f));
   heddle_status s = debug_compile_open(&debug, a, &f->debug, PASS_FOLDS, from.module, &options);
   if (status_is_ok(s)) s = compile_source_to(a, &from, f, &options);
   progress_line_clear();
