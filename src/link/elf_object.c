@@ -6,6 +6,9 @@
 // Kernels ask for a cache line; a page is the most that memory given by the page can promise.
 enum { MAX_ALIGNMENT = 4096 };
 
+// Tables in which no name ends would otherwise be read to their end for each symbol.
+enum { MAX_NAME = 4096 };
+
 // LLVM's own type for unwind tables.
 enum { X86_64_UNWIND = 0x70000001 };
 
@@ -43,10 +46,11 @@ static str contents_of(const reading *r, const Elf64_Shdr *h) {
   return has_bytes(h) ? (str){r->bytes.data + h->sh_offset, h->sh_size} : STR("");
 }
 
-// The text at `offset` of a table of names; false if it does not end within it.
+// The text at `offset` of a table of names; false if it does not end within it, or only far away.
 static bool name_at(str table, uint64_t offset, str *out) {
   if (offset >= table.size) return false;
-  const char *end = memchr(table.data + offset, 0, table.size - offset);
+  const size_t left = table.size - offset;
+  const char *end = memchr(table.data + offset, 0, left < MAX_NAME ? left : MAX_NAME);
   if (!end) return false;
   *out = (str){table.data + offset, (size_t)(end - table.data) - offset};
   return true;
@@ -158,7 +162,8 @@ static heddle_status read_relocations(reading *r) {
   size_t count = 0;
   for (int k = 0; k < r->header_count; k++)
     if (matters(r, &r->headers[k])) count += r->headers[k].sh_size / sizeof(Elf64_Rela);
-  if (count > INT32_MAX) return wrong("has too many relocations");
+  // Lists that lie over each other could be any number of times as long as the object.
+  if (count > INT32_MAX || count > r->bytes.size / sizeof(Elf64_Rela)) return wrong("has too many relocations");
   r->out->relocations = arena_array(r->arena, elf_relocation, count);
   for (int k = 0; k < r->header_count; k++)
     if (matters(r, &r->headers[k])) TRY(read_relocations_of(r, &r->headers[k]));

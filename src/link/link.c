@@ -32,7 +32,8 @@ typedef struct linking {
   const relocate_machine *machine;
   int count;
   elf_object *objects;
-  size_t **places;  // of each object's sections, in the memory
+  size_t **places;   // of each object's sections, in the memory
+  str_map *entries;  // of each object: its functions' addresses by their names, when one has been asked for
   VEC(stub) stubs;
   str_map stub_numbers;  // by the function's name, plus one
   size_t code_bytes, bytes;
@@ -159,25 +160,41 @@ static heddle_status protect(const linking *l) {
 
 // --- entries
 
-static heddle_status find_entry(const linking *l, const link_entry *e, void **address) {
-  const elf_object *o = &l->objects[e->object];
+// An object may have many functions, and each of them may be asked for.
+static void list_entries(linking *l, int object) {
+  const elf_object *o = &l->objects[object];
   for (int k = 0; k < o->symbol_count; k++) {
     const elf_symbol *s = &o->symbols[k];
-    if (!s->is_global || s->section < 0 || !str_is(s->name, e->name)) continue;
+    if (!s->is_global || s->section < 0 || str_map_has(&l->entries[object], s->name)) continue;
     if (o->sections[s->section].kind != ELF_SECTION_CODE || s->value >= o->sections[s->section].contents.size) continue;
-    *address = l->memory + l->places[e->object][s->section] + s->value;
-    return status_ok();
+    str_map_put(l->arena, &l->entries[object], s->name, l->memory + l->places[object][s->section] + s->value);
   }
-  return status_error(HEDDLE_INVALID, "the object has no function '%s'", e->name);
+}
+
+static heddle_status find_entry(linking *l, const link_entry *e, void **address) {
+  if (!l->entries[e->object].size) list_entries(l, e->object);
+  *address = str_map_get(&l->entries[e->object], str_from(e->name));
+  return *address ? status_ok() : status_error(HEDDLE_INVALID, "the object has no function '%s'", e->name);
 }
 
 // --- the whole
 
+// Several may be the same bytes, so that they are more together than what they lie in.
+static heddle_status check_sizes(const linking *l, const str *objects) {
+  size_t left = MAX_BYTES;
+  for (int i = 0; i < l->count; left -= objects[i++].size)
+    if (objects[i].size > left)
+      return status_error(HEDDLE_UNIMPLEMENTED, "the objects are larger than %zu bytes", MAX_BYTES);
+  return status_ok();
+}
+
 static heddle_status read_objects(linking *l, const str *objects) {
   l->machine = relocate_machine_here();
   if (!l->machine) return status_error(HEDDLE_UNIMPLEMENTED, "objects are not linked on this machine");
+  TRY(check_sizes(l, objects));
   l->objects = arena_array(l->arena, elf_object, l->count);
   l->places = arena_array(l->arena, size_t *, l->count);
+  l->entries = arena_array(l->arena, str_map, l->count);
   for (int i = 0; i < l->count; i++) {
     TRY(elf_object_read(l->arena, objects[i], &l->objects[i]));
     l->places[i] = arena_array(l->arena, size_t, l->objects[i].section_count);

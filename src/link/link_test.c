@@ -207,6 +207,38 @@ static void test_refuses_what_it_cannot_link(void **state) {
   refuse(&o, HEDDLE_INVALID, "symbol without a name");
 }
 
+// What would take as long as its lists are together is refused, however little it is itself.
+static void test_refuses_lists_over_each_other(void **state) {
+  (void)state;
+  object o = make();
+  Elf64_Shdr *first = &o.sections[1 + RELOCATIONS], *second = &o.sections[1 + SECTION_NAMES];
+  first->sh_offset = 0;
+  first->sh_size = 24 * sizeof(Elf64_Rela);
+  assert_true(first->sh_size <= sizeof o && sizeof o < 2 * first->sh_size);
+  const uint32_t name = second->sh_name;
+  *second = *first;
+  second->sh_name = name;
+  o.header.e_shstrndx = 1 + NAMES;
+  for (int k = 1; k <= SECTIONS; k++) o.sections[k].sh_name = 0;
+  refuse(&o, HEDDLE_INVALID, "too many relocations");
+}
+
+static void test_refuses_endless_names(void **state) {
+  (void)state;
+  enum { BYTES = 1 << 13 };
+  object *o = calloc(1, sizeof *o + BYTES);
+  *o = make();
+  memset(o + 1, 'x', BYTES - 1);
+  o->sections[1 + NAMES].sh_offset = sizeof *o;
+  o->sections[1 + NAMES].sh_size = BYTES;
+  void *addresses[2];
+  link_code *linked;
+  heddle_status s = link_one((str){(const char *)o, sizeof *o + BYTES}, addresses, &linked);
+  assert_non_null(strstr(heddle_status_message(s), "symbol without a name"));
+  heddle_status_free(s);
+  free(o);
+}
+
 static void link_quietly(const void *data, size_t size) {
   void *addresses[2];
   link_code *linked;
@@ -268,7 +300,7 @@ static void test_renames_what_is_damaged(void **state) {
       arena *a = arena_create();
       str renamed;
       bytes[at] ^= (unsigned char)(1 << bit);
-      char *copy = malloc(sizeof o);
+      void *copy = malloc(sizeof o);
       memcpy(copy, &o, sizeof o);
       heddle_status_free(elf_rename(a, (str){copy, sizeof o}, "answer", "other", &renamed));
       free(copy);
@@ -287,6 +319,8 @@ int main(void) {
       cmocka_unit_test(test_renames),
 #endif
       cmocka_unit_test(test_refuses_what_it_cannot_link),
+      cmocka_unit_test(test_refuses_lists_over_each_other),
+      cmocka_unit_test(test_refuses_endless_names),
       cmocka_unit_test(test_survives_damage),
       cmocka_unit_test(test_renames_what_is_damaged),
   };
