@@ -43,7 +43,7 @@ CXX = {".cc", ".cpp", ".cxx", ".hh", ".hpp", ".td"}
 EMPTY_NAMES = {"util", "utils", "common", "misc", "helper", "helpers", "core"}
 LONGEST_FILE = 1000
 LARGEST_CIRCLE = 2
-DIALECT_BUDGET = 2180
+DIALECT_BUDGET = 2275
 
 ROOM_ROW = re.compile(r"^\| `([a-z]+)` \|", re.M)
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
@@ -245,7 +245,7 @@ def self_test():
     """Feeds good and bad trees to check_tree; returns what it got wrong."""
     wrong = []
     cases = [({name: text}, wanted) for name, text, wanted in SELF_TESTS]
-    cases.append(({"src/dialect/a.cpp": "\n" * 800, "src/dialect/b.td": "\n" * 1400}, "2200 lines, 2180 allowed"))
+    cases.append(({"src/dialect/a.cpp": "\n" * 900, "src/dialect/b.td": "\n" * 1400}, "2300 lines, 2275 allowed"))
     cases.append(({"src/hlo/a.c": '#include "base/str.h"\n', "src/hlo/a.h": ""}, "comes first"))
     cases.append(({"src/hlo/a.c": '#include "hlo/a.h"\n#include "base/str.h"\n', "src/hlo/a.h": ""}, None))
     ring = {f"src/hlo/{a}.h": f'#include "hlo/{b}.h"\n' for a, b in ("ab", "bc", "ca")}

@@ -14,6 +14,7 @@
 #include "emit/ir_builder.h"
 #include "emit/kernel_text.h"
 #include "link/elf_rename.h"
+#include "lower/shared_addresses.h"
 #include "target/code_generators.h"
 #include "tile/kernel.h"
 #include "tile/passes.h"
@@ -242,6 +243,7 @@ static heddle_status generate(void *state) {
   const launch_plan *launch = &j->kernel->launch;
   const code_options options = {.entry = j->kernel->name,
                                 .optimize_loops = j->options->scalar || is_scalar,
+                                .has_shared_addresses = shared_addresses_are_made(mlirModuleGetOperation(j->ir)),
                                 .threads = launch->threads,
                                 .blocks_x = launch->blocks_x,
                                 .blocks_y = launch->blocks_y,

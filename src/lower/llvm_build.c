@@ -13,18 +13,48 @@ MlirType llvm_build_pointer_type(MlirContext c, int address_space) {
   return mlirLLVMPointerTypeGet(c, (unsigned)address_space);
 }
 
-MlirValue llvm_build_address(ir_builder *b, MlirValue base, MlirType element, MlirValue index) {
-  enum { DYNAMIC = INT32_MIN };
-  int64_t constant = 0;
-  bool fixed = ir_constant_value(index, &constant) && constant >= 0 && constant <= INT32_MAX;
-  int32_t raw = fixed ? (int32_t)constant : DYNAMIC;
+// `raw` indices, one of which may be DYNAMIC: the second operand's.
+enum { DYNAMIC = INT32_MIN };
+
+static MlirValue build_pointer(ir_builder *b, MlirType element, int32_t raw, MlirValue base, MlirValue index,
+                               bool is_inbounds) {
   MlirNamedAttribute attributes[] = {
       ir_named(b->context, "elem_type", mlirTypeAttrGet(element)),
-      ir_named(b->context, "inbounds", mlirUnitAttrGet(b->context)),
       ir_named(b->context, "rawConstantIndices", mlirDenseI32ArrayGet(b->context, 1, &raw)),
+      ir_named(b->context, "inbounds", mlirUnitAttrGet(b->context)),
   };
   MlirValue operands[] = {base, index};
-  return ir_value_with(b, "llvm.getelementptr", mlirValueGetType(base), fixed ? 1 : 2, operands, 3, attributes);
+  return ir_value_with(b, "llvm.getelementptr", mlirValueGetType(base), raw == DYNAMIC ? 2 : 1, operands,
+                       is_inbounds ? 3 : 2, attributes);
+}
+
+MlirValue llvm_build_address(ir_builder *b, MlirValue base, MlirType element, MlirValue index) {
+  int64_t constant = 0;
+  bool fixed = ir_constant_value(index, &constant) && constant >= 0 && constant <= INT32_MAX;
+  return build_pointer(b, element, fixed ? (int32_t)constant : DYNAMIC, base, index, true);
+}
+
+MlirValue llvm_build_step(ir_builder *b, MlirValue base, MlirType element, MlirValue index) {
+  return build_pointer(b, element, DYNAMIC, base, index, false);
+}
+
+MlirValue llvm_build_fixed_step(ir_builder *b, MlirValue base, MlirType element, int64_t index) {
+  if (index <= DYNAMIC || index > INT32_MAX)
+    return llvm_build_step(b, base, element, ir_int(b, mlirIntegerTypeGet(b->context, 64), index));
+  return build_pointer(b, element, (int32_t)index, base, base, false);
+}
+
+MlirType llvm_build_descriptor_type(ir_builder *b, int rank) {
+  MlirType pointer = llvm_build_pointer_type(b->context, 0), i64 = mlirIntegerTypeGet(b->context, 64),
+           numbers = mlirLLVMArrayTypeGet(i64, (unsigned)rank);
+  const MlirType fields[] = {pointer, pointer, i64, numbers, numbers};
+  return mlirLLVMStructTypeLiteralGet(b->context, rank > 0 ? 5 : 3, fields, false);
+}
+
+MlirValue llvm_build_descriptor_pointer(ir_builder *b, MlirValue descriptor) {
+  const int64_t aligned = 1;
+  MlirNamedAttribute position = ir_named(b->context, "position", mlirDenseI64ArrayGet(b->context, 1, &aligned));
+  return ir_value_with(b, "llvm.extractvalue", llvm_build_pointer_type(b->context, 0), 1, &descriptor, 1, &position);
 }
 
 MlirValue llvm_build_load(ir_builder *b, MlirType type, MlirValue address, int alignment, bool invariant) {

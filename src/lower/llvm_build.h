@@ -9,6 +9,15 @@ MlirType llvm_build_pointer_type(MlirContext c, int address_space);
 // base + index * sizeof(element), inbounds. A constant index that fits into 31 bits is folded into the address.
 MlirValue llvm_build_address(ir_builder *b, MlirValue base, MlirType element, MlirValue index);
 
+// base + index * sizeof(element), wherever that is: on the way to an address, or between two. index: an i64.
+MlirValue llvm_build_step(ir_builder *b, MlirValue base, MlirType element, MlirValue index);
+MlirValue llvm_build_fixed_step(ir_builder *b, MlirValue base, MlirType element, int64_t index);
+
+// What MLIR's lowering of memory makes of a memref of that rank (allocated and aligned pointer, offset, sizes,
+// strides), and the aligned pointer of such a value.
+MlirType llvm_build_descriptor_type(ir_builder *b, int rank);
+MlirValue llvm_build_descriptor_pointer(ir_builder *b, MlirValue descriptor);
+
 // alignment in bytes; invariant: nobody writes this memory while the kernel runs.
 MlirValue llvm_build_load(ir_builder *b, MlirType type, MlirValue address, int alignment, bool invariant);
 void llvm_build_store(ir_builder *b, MlirValue value, MlirValue address, int alignment);

@@ -12,6 +12,13 @@ heddle_status lower_upstream(pass_context *context, void *unit, const char *pipe
   return succeeded ? status_ok() : status_error(HEDDLE_INTERNAL, "failed without saying why");
 }
 
+heddle_status lower_vectors(pass_context *context, void *unit, vector_step step) {
+  const lower_context *c = lower_context_of(context);
+  const bool ended = lower_session_vectors(c->session, step, (MlirOperation){unit});
+  TRY(ir_diagnostics(c->context, HEDDLE_INTERNAL, "rewriting vectors"));
+  return ended ? status_ok() : status_error(HEDDLE_INTERNAL, "rewriting of vectors does not end");
+}
+
 static heddle_status verify(void *unit) {
   const MlirOperation module = {unit};
   if (mlirOperationVerify(module)) return status_ok();

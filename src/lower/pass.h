@@ -49,6 +49,8 @@ heddle_status lower_run_in(lower_session *session, const pass *const *passes, Ml
 
 // For passes that are a pipeline of MLIR's own ("canonicalize,cse").
 heddle_status lower_upstream(pass_context *context, void *unit, const char *pipeline);
+// A step of MLIR's lowering of vectors. HEDDLE_INTERNAL if it does not end.
+heddle_status lower_vectors(pass_context *context, void *unit, vector_step step);
 // canonicalize and cse as the pipelines have them, for passes that leave operations to be folded and merged.
 heddle_status lower_tidy(pass_context *context, void *unit);
 

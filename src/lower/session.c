@@ -49,19 +49,14 @@ typedef struct kept_conversion {
   to_llvm *conversion;
 } kept_conversion;
 
-typedef struct kept_module {
-  const char *source;
-  MlirModule module;
-} kept_module;
-
 struct lower_session {
   MlirContext context;
   arena *arena;
   VEC(kept_manager) managers;
   VEC(kept_patterns) patterns;
   VEC(kept_conversion) conversions;
-  VEC(kept_module) modules;
-  int kernels;  // lowered in this context so far
+  MlirFrozenRewritePatternSet steps[VECTOR_STEP_COUNT];  // null: not collected yet
+  int kernels;                                           // lowered in this context so far
 };
 
 // --- pass managers
@@ -156,15 +151,13 @@ const to_llvm *lower_session_to_llvm(lower_session *s, int index_bits) {
   return made.conversion;
 }
 
-// --- modules that are read
+// --- vectors
 
-MlirModule lower_session_parse(lower_session *s, const char *source) {
-  for (int i = 0; i < s->modules.size; i++)
-    if (strcmp(s->modules.data[i].source, source) == 0) return s->modules.data[i].module;
-  kept_module made = {arena_strdup(s->arena, source, strlen(source)), {NULL}};
-  made.module = mlirModuleCreateParse(s->context, mlirStringRefCreateFromCString(source));
-  if (!mlirModuleIsNull(made.module)) vec_push(s->arena, &s->modules, made);
-  return made.module;
+bool lower_session_vectors(lower_session *s, vector_step step, MlirOperation op) {
+  dialect_walk walk = {0};
+  mlirOperationWalk(op, note_dialect, &walk, MlirWalkPreOrder);
+  if (!s->steps[step].ptr) s->steps[step] = vector_steps_collect(s->context, step);
+  return vector_steps_apply(op, s->steps[step], walk.found & BRANCHES);
 }
 
 // --- sessions
@@ -179,7 +172,8 @@ lower_session *lower_session_create(MlirContext context) {
 void lower_session_destroy(lower_session *s) {
   for (int i = 0; i < s->managers.size; i++) mlirPassManagerDestroy(s->managers.data[i].manager);
   for (int i = 0; i < s->patterns.size; i++) mlirFrozenRewritePatternSetDestroy(s->patterns.data[i].patterns);
-  for (int i = 0; i < s->modules.size; i++) mlirModuleDestroy(s->modules.data[i].module);
+  for (int i = 0; i < VECTOR_STEP_COUNT; i++)
+    if (s->steps[i].ptr) mlirFrozenRewritePatternSetDestroy(s->steps[i]);
   for (int i = 0; i < s->conversions.size; i++) to_llvm_destroy(s->conversions.data[i].conversion);
   arena_destroy(s->arena);
 }

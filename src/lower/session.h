@@ -6,7 +6,7 @@
 #ifndef HEDDLE_LOWER_SESSION_H_
 #define HEDDLE_LOWER_SESSION_H_
 
-#include <mlir-c/IR.h>
+#include "dialect/vector_steps.h"
 
 typedef struct lower_session lower_session;
 
@@ -33,9 +33,8 @@ void lower_session_canonicalize(lower_session *s, MlirOperation op);
 // The conversion to LLVM's dialect for `index` of that width, kept like all else.
 const struct to_llvm *lower_session_to_llvm(lower_session *s, int index_bits);
 
-// The module of this text, for schedules and the like: read once, not to be changed, the session's. Null, with
-// diagnostics, if it cannot be read.
-MlirModule lower_session_parse(lower_session *s, const char *source);
+// A step of MLIR's lowering of vectors (dialect/vector_steps.h), whose patterns are kept. False if it does not end.
+bool lower_session_vectors(lower_session *s, vector_step step, MlirOperation op);
 
 // Runs MLIR's own passes (a pipeline's text) on an operation. True on success; an unknown pass or a failure is reported
 // through the context's diagnostics.

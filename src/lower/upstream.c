@@ -34,13 +34,43 @@ static heddle_status licm(pass_context *context, void *unit) {
   return lower_upstream(context, unit, "loop-invariant-code-motion");
 }
 
-static heddle_status symbol_dce(pass_context *context, void *unit) {
-  return lower_upstream(context, unit, "symbol-dce");
+// MLIR's conversions and its symbol-dce cost a small kernel more than a look at what it consists of.
+typedef struct operation_search {
+  const char *dialect;  // with the dot behind it
+  bool found;
+} operation_search;
+
+static MlirWalkResult look(MlirOperation op, void *argument) {
+  operation_search *s = argument;
+  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
+  s->found = str_starts_with((str){name.data, name.length}, s->dialect);
+  return s->found ? MlirWalkResultInterrupt : MlirWalkResultAdvance;
 }
 
-static heddle_status affine(pass_context *context, void *unit) { return lower_upstream(context, unit, "lower-affine"); }
+static bool has_operation_of(void *unit, const char *dialect) {
+  operation_search s = {.dialect = dialect};
+  mlirOperationWalk((MlirOperation){unit}, look, &s, MlirWalkPreOrder);
+  return s.found;
+}
+
+static bool has_private_symbol(void *unit) {
+  bool any = false;
+  for (MlirOperation op = mlirBlockGetFirstOperation(ir_body((MlirOperation){unit}, 0)); !ir_is_null(op);
+       op = mlirOperationGetNextInBlock(op))
+    any |= !mlirAttributeIsNull(ir_get(op, "sym_visibility"));
+  return any;
+}
+
+static heddle_status symbol_dce(pass_context *context, void *unit) {
+  return has_private_symbol(unit) ? lower_upstream(context, unit, "symbol-dce") : status_ok();
+}
+
+static heddle_status affine(pass_context *context, void *unit) {
+  return has_operation_of(unit, "affine.") ? lower_upstream(context, unit, "lower-affine") : status_ok();
+}
 
 static heddle_status complex_to_standard(pass_context *context, void *unit) {
+  if (!has_operation_of(unit, "complex.")) return status_ok();
   return lower_upstream(context, unit, "func.func(convert-complex-to-standard)");
 }
 

@@ -28,6 +28,7 @@ typedef struct kernel_image {
 typedef struct code_options {
   const char *entry;                    // the kernel's symbol
   bool optimize_loops;                  // the body is scalar: give it LLVM's own loop passes (costs compile time)
+  bool has_shared_addresses;            // loops' addresses need no more care (lower/shared_addresses.h)
   int64_t threads, blocks_x, blocks_y;  // of the grid that the kernel is started with; 0 without a grid
   text *llvm_ir;                        // if not null: receives the LLVM IR before code generation
   text *assembly;                       // if not null: receives the machine code as text, where the image is none

@@ -73,7 +73,15 @@ static bool is_unneeded(const char *pass, size_t size) {
   return bsearch(&key, unneeded, sizeof unneeded / sizeof *unneeded, sizeof *unneeded, compare);
 }
 
-heddle_status cpu_codegen_create(LLVMTargetMachineRef tm, LLVMCodeGenFileType type, codegen **out) {
-  *out = codegen_create(tm, type, is_unneeded);
+// And the two that look at loops' addresses, a sixth of what code generation of a tile of products takes.
+static bool is_unneeded_or_for_strength(const char *pass, size_t size) {
+  const str name = {pass, size};
+  return is_unneeded(pass, size) || str_is(name, "Loop Strength Reduction") ||
+         str_is(name, "Canonicalize Freeze Instructions in Loops");
+}
+
+heddle_status cpu_codegen_create(LLVMTargetMachineRef tm, LLVMCodeGenFileType type, bool reduces_strength,
+                                 codegen **out) {
+  *out = codegen_create(tm, type, reduces_strength ? is_unneeded : is_unneeded_or_for_strength);
   return *out ? status_ok() : status_error(HEDDLE_INTERNAL, "LLVM code generation: no output of this kind");
 }

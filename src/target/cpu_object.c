@@ -27,7 +27,7 @@ static const char loop_passes[] = "default<O2>";
 
 typedef struct generator {
   LLVMTargetMachineRef tm;
-  codegen *passes;  // to objects; null: not made yet
+  codegen *passes[2];  // to objects, with and without strength reduction; null: not made yet
 } generator;
 
 static struct {
@@ -47,7 +47,7 @@ static bool is_for(LLVMTargetMachineRef tm, const target_description *machine) {
 }
 
 static void destroy_generator(const generator *g) {
-  codegen_destroy(g->passes);
+  for (int k = 0; k < 2; k++) codegen_destroy(g->passes[k]);
   if (g->tm) LLVMDisposeTargetMachine(g->tm);
 }
 
@@ -106,9 +106,18 @@ static void generate_entry_plainly(LLVMModuleRef module, const code_options *opt
   llvm_set_function_flag(entry, "noinline");
 }
 
-static heddle_status emit_assembly(LLVMModuleRef module, LLVMTargetMachineRef tm, text *out) {
+// Other instructions than those of x86 take small constants only, and addresses without shifts.
+static bool reduces_strength(LLVMTargetMachineRef tm, const code_options *options) {
+  static const char x86[] = "x86_64";
+  char *triple = LLVMGetTargetMachineTriple(tm);
+  const bool is_x86 = strncmp(triple, x86, sizeof x86 - 1) == 0;
+  LLVMDisposeMessage(triple);
+  return !is_x86 || !options->has_shared_addresses;
+}
+
+static heddle_status emit_assembly(LLVMModuleRef module, LLVMTargetMachineRef tm, bool reduces, text *out) {
   codegen *passes;
-  TRY(cpu_codegen_create(tm, LLVMAssemblyFile, &passes));
+  TRY(cpu_codegen_create(tm, LLVMAssemblyFile, reduces, &passes));
   LLVMModuleRef clone = LLVMCloneModule(module);
   LLVMMemoryBufferRef buffer = codegen_run(passes, clone);
   LLVMDisposeModule(clone);
@@ -129,11 +138,13 @@ static heddle_status generate(arena *a, LLVMModuleRef module, generator *g, cons
   llvm_widen_extremes(module);
   out->optimize_seconds = log_seconds() - start;
   if (options->llvm_ir) llvm_print(module, options->llvm_ir);
-  if (options->assembly) TRY(emit_assembly(module, g->tm, options->assembly));
+  const bool reduces = reduces_strength(g->tm, options);
+  codegen **passes = &g->passes[!reduces];
+  if (options->assembly) TRY(emit_assembly(module, g->tm, reduces, options->assembly));
   start = log_seconds();
   TRY(guard_check_room());
-  if (!g->passes) TRY(cpu_codegen_create(g->tm, LLVMObjectFile, &g->passes));
-  LLVMMemoryBufferRef buffer = codegen_run(g->passes, module);
+  if (!*passes) TRY(cpu_codegen_create(g->tm, LLVMObjectFile, reduces, passes));
+  LLVMMemoryBufferRef buffer = codegen_run(*passes, module);
   out->size = LLVMGetBufferSize(buffer);
   out->data = memcpy(arena_alloc(a, out->size), LLVMGetBufferStart(buffer), out->size);
   LLVMDisposeMemoryBuffer(buffer);

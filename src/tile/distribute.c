@@ -9,6 +9,7 @@
 
 #include "emit/ir_builder.h"
 #include "hlo/shape.h"
+#include "lower/llvm_build.h"
 #include "tile/local_memory.h"
 #include "tile/own_interface.h"
 #include "tile/passes.h"
@@ -23,9 +24,7 @@ static MlirValue insert_value(ir_builder *b, MlirValue structure, MlirValue valu
 // What MLIR's lowering of memory makes of a memref: allocated and aligned pointer, offset, sizes, strides.
 static MlirValue descriptor(ir_builder *b, MlirValue pointer, MlirType memory) {
   const int rank = (int)mlirShapedTypeGetRank(memory);
-  const char *arrays = rank > 0 ? arena_printf(b->arena, ", array<%d x i64>, array<%d x i64>", rank, rank) : "";
-  MlirType type = ir_type(b->context, arena_printf(b->arena, "!llvm.struct<(ptr, ptr, i64%s)>", arrays));
-  MlirType i64 = mlirIntegerTypeGet(b->context, 64);
+  MlirType type = llvm_build_descriptor_type(b, rank), i64 = mlirIntegerTypeGet(b->context, 64);
   MlirValue d = ir_value(b, "llvm.mlir.undef", type, 0, NULL);
   d = insert_value(b, d, pointer, 1, (int64_t[]){0});
   d = insert_value(b, d, pointer, 1, (int64_t[]){1});

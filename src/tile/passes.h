@@ -63,6 +63,8 @@ extern const pass tile_to_loops;
 extern const pass tile_split_vectors;
 // Accesses to floats of 16 bits become accesses to integers.
 extern const pass tile_narrow_memory;
+// Accesses to memory become loads and stores, whose addresses share what is equal in them.
+extern const pass tile_addresses;
 // Memory becomes pointers of the LLVM dialect.
 extern const pass tile_memory_to_llvm;
 

@@ -9,23 +9,16 @@
       &tile_configure, &tile_tile_and_fuse, &tile_to_buffers, &tile_verify_memory, &tile_vectorize, &tile_workitems,   \
       &tile_distribute, &tile_to_loops, &tile_split_vectors, &tile_narrow_memory
 
-const pass *const tile_passes[] = {TO_VECTORS,
-                                   &tile_memory_to_llvm,
-                                   &tile_on_buffers,
-                                   &tile_promote,
-                                   &tile_fills,
-                                   &tile_promote_sums,
-                                   &tile_subgroups,
-                                   &tile_number_workitems,
-                                   &tile_deal,
-                                   &tile_pointers,
-                                   0};
+const pass *const tile_passes[] = {
+    TO_VECTORS,         &tile_addresses, &tile_memory_to_llvm,   &tile_on_buffers, &tile_promote,  &tile_fills,
+    &tile_promote_sums, &tile_subgroups, &tile_number_workitems, &tile_deal,       &tile_pointers, 0};
 
 const pass *tile_pass_find(str name) { return pass_find(tile_passes, name); }
 
 // Narrow floats are widened once they are vectors. From there on numbers and control flow take the road of all kernels.
 static const pass *const cpu[] = {
     TO_VECTORS,
+    &tile_addresses,
     &lower_widen_floats,
     &lower_canonicalize,
     &lower_cse,
@@ -64,7 +57,7 @@ const pass *const *tile_pipeline(const target_description *target) {
 }
 
 void tile_load_dialects(MlirContext context) {
-  static const char *const dialects[] = {"hal", "iree", "mhlo", "linalg", "bufferization", "memref", "transform"};
+  static const char *const dialects[] = {"hal", "iree", "mhlo", "linalg", "bufferization", "memref"};
   for (size_t k = 0; k < sizeof dialects / sizeof *dialects; k++)
     mlirContextGetOrLoadDialect(context, mlirStringRefCreateFromCString(dialects[k]));
 }

@@ -2,25 +2,15 @@
 // one, and indices of memory become arithmetic; behind it stand scf, vector and memref alone.
 #include "lower/passes.h"
 #include "tile/passes.h"
-#include "tile/schedule.h"
 #include "tile/vector_rows.h"
-
-static const char rows[] =
-    "%f = transform.structured.match ops{[\"func.func\"]} in %module : (!transform.any_op) -> !transform.any_op\n"
-    "transform.apply_patterns to %f { transform.apply_patterns.vector.cast_away_vector_leading_one_dim } "
-    ": !transform.any_op\n"
-    "transform.apply_patterns to %f {\n"
-    "  transform.apply_patterns.vector.lower_transfer max_transfer_rank = 1\n"
-    "  transform.apply_patterns.vector.transfer_to_scf max_transfer_rank = 1 full_unroll = true\n"
-    "  transform.apply_patterns.vector.lower_shape_cast\n"
-    "  transform.apply_patterns.vector.lower_create_mask\n"
-    "} : !transform.any_op\n";
 
 static heddle_status run(pass_context *context, void *unit) {
   lower_context *c = lower_context_of(context);
+  tile_load_dialects(c->context);
   TRY(lower_upstream(context, unit, "func.func(convert-linalg-to-loops)"));
   vector_rows_cast(c->scratch, (MlirOperation){unit});
-  TRY(schedule_run(c, (MlirOperation){unit}, str_from(rows)));
+  TRY(lower_vectors(context, unit, VECTOR_STEP_UNIT_DIMS));
+  TRY(lower_vectors(context, unit, VECTOR_STEP_ROWS));
   TRY(lower_tidy(context, unit));
   TRY(lower_upstream(context, unit, "expand-strided-metadata,lower-affine"));
   TRY(lower_tidy(context, unit));

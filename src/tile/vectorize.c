@@ -9,37 +9,10 @@
 #include "tile/markers.h"
 #include "tile/passes.h"
 #include "tile/row_copies.h"
-#include "tile/schedule.h"
 #include "tile/term_groups.h"
 #include "tile/turn_lanes.h"
 #include "tile/vector_rows.h"
 #include "tile/views.h"
-
-// Products are recognized first, as folding of unit dims hides them. Slices of memory are folded into the accesses
-// before sums are hoisted: two accesses are one place where indices are.
-static const char recognition[] =
-    "%f = transform.structured.match ops{[\"func.func\"]} in %module : (!transform.any_op) -> !transform.any_op\n"
-    "transform.apply_patterns to %f {\n"
-    "  transform.apply_patterns.vector.reduction_to_contract\n"
-    "  transform.apply_patterns.vector.transfer_permutation_patterns\n"
-    "} : !transform.any_op\n"
-    "transform.apply_patterns to %f { transform.apply_patterns.memref.fold_memref_alias_ops } : !transform.any_op\n";
-
-// Canonicalizations are not among them: some undo each other for ever.
-static const char lowering[] =
-    "%f = transform.structured.match ops{[\"func.func\"]} in %module : (!transform.any_op) -> !transform.any_op\n"
-    "transform.apply_patterns to %f {\n"
-    "  transform.apply_patterns.vector.lower_contraction lowering_strategy = \"outerproduct\"\n"
-    "  transform.apply_patterns.vector.lower_outerproduct\n"
-    "  transform.apply_patterns.vector.lower_multi_reduction lowering_strategy = \"innerreduction\"\n"
-    "  transform.apply_patterns.vector.lower_broadcast\n"
-    "  transform.apply_patterns.vector.lower_transpose lowering_strategy = \"shuffle_16x16\"\n"
-    "} : !transform.any_op\n";
-
-// Sums that a loop carries through memory stay in registers. What else the loop does to that memory is not seen.
-static const char hoisting[] =
-    "%f = transform.structured.match ops{[\"func.func\"]} in %module : (!transform.any_op) -> !transform.any_op\n"
-    "transform.structured.hoist_redundant_vector_transfers %f : (!transform.any_op) -> !transform.any_op\n";
 
 enum { ROW_LANES = 16 };  // of a row that is made at once
 
@@ -201,12 +174,16 @@ static heddle_status run(pass_context *context, void *unit) {
   for (int k = 0; k < all.size; k++) vectorize(c->scratch, c->options, all.data[k]);
   // What has no vector form is reported, which is no error here.
   heddle_status_free(ir_diagnostics(c->context, HEDDLE_INTERNAL, "cannot vectorize"));
-  TRY(schedule_run(c, module, str_from(recognition)));
+  // Products are recognized first, as folding of unit dims hides them. Slices of memory are folded into the accesses
+  // before sums are hoisted: two accesses are one place where indices are.
+  TRY(lower_vectors(context, unit, VECTOR_STEP_RECOGNIZE));
+  TRY(lower_vectors(context, unit, VECTOR_STEP_VIEWS));
   TRY(lower_tidy(context, unit));
   vector_rows_reduce(c->scratch, module);
-  TRY(schedule_run(c, module, str_from(lowering)));
+  // Canonicalizations are not among these patterns: some undo each other for ever.
+  TRY(lower_vectors(context, unit, VECTOR_STEP_LOWER));
   TRY(lower_tidy(context, unit));
-  if (may_hoist(c->scratch, module)) TRY(schedule_run(c, module, str_from(hoisting)));
+  if (may_hoist(c->scratch, module)) vector_steps_hoist(module);
   forward_writes(c->scratch, module);
   flat_accesses_make(c->scratch, module);
   return lower_tidy(context, unit);
