@@ -140,7 +140,9 @@ static bool is_returned(const instruction *i, int depth) {
   return false;
 }
 
-instruction *plan_steps_own_state(const instruction *i) {
+// Of what the turn of a loop of the program leaves to the next one: what it was when the turn began, by its only name.
+// Null: the instruction is no such value.
+static instruction *own_state(const instruction *i) {
   const computation *c = i->parent;
   const instruction *root = c->root;
   if (c == c->module->entry || str_starts_with(c->name, TILE_LOOPS_BODY) || root->opcode != HLO_TUPLE ||
@@ -161,7 +163,7 @@ instruction *plan_steps_own_state(const instruction *i) {
 
 // Whether a loop's state that the value becomes lies in the memory of a result, and the value already does.
 static bool is_in_result(const plan_steps *p, const instruction *i) {
-  const instruction *state = plan_steps_own_state(i);
+  const instruction *state = own_state(i);
   const stored_value *before = state ? plan_steps_stored(p, state) : NULL, *now = plan_steps_stored(p, i);
   return before && now && !before->is_temporary && !now->is_temporary;
 }

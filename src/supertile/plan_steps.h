@@ -35,10 +35,6 @@ const plan_step *plan_steps_of(const plan_steps *p, const instruction *bottom); 
 // result's memory on the way counts, since it may lie elsewhere once others are tiled.
 bool plan_steps_is_temporary(const plan_steps *p, const instruction *i);
 
-// Of what the turn of a loop of the program leaves to the next one: what it was when the turn began, by its only name.
-// Null: the instruction is no such value.
-instruction *plan_steps_own_state(const instruction *i);
-
 const stored_value *plan_steps_stored(const plan_steps *p, const instruction *i);  // null: not stored
 
 #endif

@@ -38,7 +38,7 @@ static bool fits(const tile_budget *b, const tile_group *g) {
 
 bool tile_choice_is_member(const tile_group *g, const instruction *i) {
   for (int k = 0; k < g->members.size; k++)
-    if (g->members.data[k].instruction == i) return true;
+    if (g->members.data[k].instruction == i && !g->members.data[k].is_copied) return true;
   return false;
 }
 
@@ -54,9 +54,8 @@ static bool grow_apart(const probe *p, int64_t tile, tile_group *g) {
   tile_search *s = p->search;
   arena *lasting = s->arena, *scratch = arena_create();
   s->arena = s->maps->scratch = scratch;
-  bool grown = tile_group_grow(s, p->bottom, p->dim, tile, p->most_stored, g);
+  bool grown = tile_in_place_grow(s, p->bottom, p->dim, tile, p->most_stored, g);
   grown = grown && (!s->with || tile_choice_is_member(g, s->with));
-  if (grown) g->taken_over = tile_in_place_find(s, g);
   if (grown) tile_estimate_group(s, g, p->budget->across);
   s->arena = lasting;
   s->maps->scratch = NULL;
@@ -411,6 +410,10 @@ bool tile_choice_find_with(tile_search *s, instruction *bottom, const instructio
   return found && tile_choice_is_member(out, with);
 }
 
+static void print_array(text *out, const tile_output *o) {
+  if (o->array) text_printf(out, "; %s " STR_FMT, o->update ? "into" : "in place of", STR_ARG(o->array->name));
+}
+
 void tile_choice_print(text *out, const fuse_groups *groups, const tile_group *g) {
   const int rank = tile_group_array(g->bottom)->rank;
   const int64_t turns = g->inside.last - g->inside.first + 1;
@@ -423,7 +426,7 @@ void tile_choice_print(text *out, const fuse_groups *groups, const tile_group *g
               (long long)g->needed_bytes);
   if (g->repeated > 1.0001) text_printf(out, "; %.2f times the work", g->repeated);
   const bool is_float = dtype_is_float(tile_group_array(g->bottom)->dtype);
-  if (g->taken_over) text_printf(out, "; in place of " STR_FMT, STR_ARG(g->taken_over->name));
+  print_array(out, &g->outputs.data[0]);
   if (g->is_sum && is_float && tile_sum_combiner(g->bottom) != HLO_OPCODE_COUNT)
     text_puts(out, "; sums in another order");
   text_puts(out, "\n");
@@ -432,6 +435,7 @@ void tile_choice_print(text *out, const fuse_groups *groups, const tile_group *g
     const shape *array = tile_group_array(o->instruction);
     text_printf(out, "  and " STR_FMT ": %s %d", STR_ARG(o->instruction->name), o->is_sum ? "summed dim" : "dim",
                 o->is_sum ? o->dim - array->rank : o->dim);
+    print_array(out, o);
     text_puts(out, o->is_sum && dtype_is_float(array->dtype) && tile_sum_combiner(o->instruction) != HLO_OPCODE_COUNT
                        ? "; sums in another order\n"
                        : "\n");

@@ -151,8 +151,20 @@ static void add_member_part(estimate *e, int member, int operand) {
     e->beside[step_of(e, member)].copied += region_bytes(of->instruction, &in);
 }
 
+// Rows that are copied are read where they lie.
+static void add_copied_rows(estimate *e, int member) {
+  const tile_member *m = &e->group->members.data[member];
+  const int64_t bytes = region_bytes(m->instruction, &m->computed);
+  e->beside[member].resident += plan_steps_is_temporary(e->search->steps, m->instruction) ? 0 : bytes;
+  e->beside[member].read += bytes;
+}
+
 static void add_operands(estimate *e) {
   for (int k = 0; k < e->group->members.size; k++) {
+    if (e->group->members.data[k].is_copied) {
+      add_copied_rows(e, k);
+      continue;
+    }
     for (int o = 0; o < e->group->members.data[k].instruction->operand_count; o++) {
       add_external_part(e, k, o);
       add_member_part(e, k, o);
@@ -171,12 +183,15 @@ static void raise(int64_t *most, int64_t bytes) {
   if (bytes > *most) *most = bytes;
 }
 
+// Whose memory tiles of the output go to.
+static const instruction *written_to(const tile_output *o) { return o->update ? o->array : o->instruction; }
+
 // What an output's step takes of its result. A library, and a sum that goes on, write a tile of their own, which is
 // then written to its place; so does a step whose tile others read. `behind` is what lives on then.
 static void walk_result(const estimate *e, const tile_output *o, int64_t behind, int64_t *live, int64_t *touched) {
   tile_group *g = e->group;
   const int64_t out = region_bytes(o->instruction, &g->members.data[o->member].region);
-  const int64_t written = plan_steps_is_temporary(e->search->steps, o->instruction) ? 0 : out;
+  const int64_t written = plan_steps_is_temporary(e->search->steps, written_to(o)) ? 0 : out;
   const bool is_read = e->reader[o->member] < g->members.size;
   const bool is_sum = o->is_sum && tile_sum_combiner(o->instruction) != HLO_OPCODE_COUNT;
   if (is_library(o->instruction) || is_sum || is_read) {
@@ -259,6 +274,7 @@ static void count_work(tile_group *g) {
   const double turns = (double)tile_group_dim_size(g->bottom, g->dim) / (double)g->tile;
   for (int k = 0; k < g->members.size; k++) {
     const instruction *i = g->members.data[k].instruction;
+    if (g->members.data[k].is_copied) continue;
     const double work = tile_estimate_work(i);
     const double once = work * (double)shape_element_count(tile_group_array(i));
     whole += once;
@@ -300,7 +316,7 @@ static int64_t externals_bytes(const tile_search *s, const tile_group *g) {
   int64_t bytes = 0;
   for (int k = 0; k < g->externals.size; k++) {
     const instruction *x = g->externals.data[k];
-    if (!plan_steps_is_temporary(s->steps, x) || x == g->taken_over) continue;
+    if (!plan_steps_is_temporary(s->steps, x) || tile_group_over(g, x)) continue;
     const instruction *made = x;
     while (made->opcode == HLO_BITCAST) made = made->operands[0];
     bytes += whole_bytes(x);
@@ -321,7 +337,7 @@ void tile_estimate_group(tile_search *s, tile_group *g, int64_t across) {
   count_work(g);
   int64_t whole = across + TILE_LOOP_BYTES + externals_bytes(s, g);
   for (int k = 0; k < g->outputs.size; k++) {
-    const instruction *x = g->outputs.data[k].instruction;
+    const instruction *x = written_to(&g->outputs.data[k]);
     if (plan_steps_is_temporary(s->steps, x)) whole += whole_bytes(x);
   }
   for (int k = 0; k < count; k++) {

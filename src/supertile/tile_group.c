@@ -42,6 +42,12 @@ tile_output *tile_group_output(const tile_group *g, const instruction *i) {
   return NULL;
 }
 
+const tile_output *tile_group_over(const tile_group *g, const instruction *array) {
+  for (int k = 0; k < g->outputs.size; k++)
+    if (g->outputs.data[k].array == array) return &g->outputs.data[k];
+  return NULL;
+}
+
 bool tile_group_goes_on(const tile_group *g, const instruction *i, int operand) {
   const tile_output *o = tile_group_output(g, i);
   return o && o->is_sum && tile_sum_goes_on(i, operand);
@@ -152,7 +158,8 @@ static bool move_together(const region *l, const region *r) {
 static bool belong_together(const growth *g, const instruction *i, const region *l, const region *r, region *both) {
   *both = region_copy(g->search->arena, l);
   region_add(both, r, tile_group_array(i));
-  if (g->search->may_carry && is_stored(g, i) && move_together(l, r)) return true;
+  const bool may_keep = is_stored(g, i) || i == g->search->rows_of;
+  if (g->search->may_carry && may_keep && move_together(l, r)) return true;
   return (double)region_elements(both) <= 1.25 * (double)(region_elements(l) + region_elements(r));
 }
 
@@ -198,6 +205,25 @@ static region_answer join(growth *g, int number, region_turns turns) {
     m.operands[k] = tile_group_is_given(g->group, i, k) ? -1 : ask_for(g, i->operands[k], &operands[k]);
   vec_push(s->arena, &g->group->members, m);
   return REGION_FOUND;
+}
+
+// Rows of an array outside, of which the turn reads those that no turn before has read. False: turns share none.
+static bool join_copied(growth *g, int number) {
+  const pending *p = &g->asked.data[number];
+  arena *a = g->search->arena;
+  instruction *i = p->instruction;
+  tile_member m = {.instruction = i,
+                   .order = p->order,
+                   .is_stored = true,
+                   .is_copied = true,
+                   .region = p->region,
+                   .operands = arena_array(a, int, i->operand_count)};
+  for (int k = 0; k < i->operand_count; k++) m.operands[k] = -1;
+  tile_carry_split(a, &m, true);
+  if (m.carry_dim < 0) return false;
+  g->asked.data[number].member = g->group->members.size;
+  vec_push(a, &g->group->members, m);
+  return true;
 }
 
 static int next_waiting(growth *g) {
@@ -301,7 +327,9 @@ static region_answer grow(growth *g) {
       if (answer != REGION_UNKNOWN || is_output) continue;
       answer = REGION_FOUND;
     }
-    add_external(g, g->asked.data[next].instruction);
+    instruction *outside = g->asked.data[next].instruction;
+    if (outside == g->search->rows_of) join_copied(g, next);
+    add_external(g, outside);
   }
   resolve(g);
   for (int k = 0; k < t->outputs.size; k++) t->outputs.data[k].member = g->asked.data[numbers[k]].member;
@@ -343,11 +371,11 @@ static region_answer find_regions(tile_search *s, tile_group *g, region_dim plac
     if (is_alone && m->carry_dim >= 0) {
       tile_carry_place(s->arena, m, place.base / g->tile);
     } else {
-      if (is_known[k]) region_align(s->maps, m->instruction, turns, &m->region);
+      if (is_known[k] && !m->is_copied) region_align(s->maps, m->instruction, turns, &m->region);
       tile_carry_split(s->arena, m, !is_alone && may_carry(g, m));
       m->is_idle = !is_known[k];
     }
-    for (int o = 0; o < m->instruction->operand_count && !m->is_idle; o++) {
+    for (int o = 0; o < m->instruction->operand_count && !m->is_idle && !m->is_copied; o++) {
       const region_answer answer = add_operand(s, g, &place, turns, k, o, is_known);
       if (answer != REGION_FOUND) return answer;
     }

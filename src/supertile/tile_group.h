@@ -21,16 +21,19 @@ typedef struct tile_member {
   int carry_dim;      // along which it leaves rows for the next turn; -1: none
   region_dim window;  // then its rows in turns of the loop
   bool is_idle;       // the turn, which is none of the loop, computes nothing of it
+  bool is_copied;     // nothing is computed: its rows are copied from the instruction's own value outside
   int *operands;      // by operand: the number of the member that gives its tile; < 0: it is read from outside
 } tile_member;
 
 // A value that the loop leaves whole, cut into as many tiles as there are turns.
 typedef struct tile_output {
   instruction *instruction;
-  int dim;            // of the result; or, from its rank on, one of those that it sums over
-  bool is_sum;        // the latter: turns add to the same result
-  region_dim summed;  // then what a turn takes of that dim
-  int member;         // its number
+  int dim;              // of the result; or, from its rank on, one of those that it sums over
+  bool is_sum;          // the latter: turns add to the same result
+  region_dim summed;    // then what a turn takes of that dim
+  int member;           // its number
+  instruction *array;   // in whose memory its tiles are written (tile_in_place.h); null: none that is there before
+  instruction *update;  // what puts the instruction into the array: the loop leaves that; null: it is all of the array
 } tile_output;
 
 typedef VEC(tile_output) tile_output_list;
@@ -47,7 +50,6 @@ typedef struct tile_group {
   bool may_carry;              // turns keep rows for the next
   VEC(tile_member) members;    // consumers before producers
   instruction_list externals;  // what is read from outside, but for scalar constants
-  instruction *taken_over;     // of them, that in whose memory the bottom is written (tile_in_place.h); null: none
   bool fits;                   // nothing in the loop has to be tiled once more
   int stored_count;            // of the members, without the outputs
   // Estimates: tile_estimate.h.
@@ -70,23 +72,24 @@ typedef struct tile_inner_cut {
 typedef struct tile_search {
   arena *arena;
   const plan_steps *steps;
-  bool exact;                // sums keep their order
-  bool may_carry;            // turns may keep rows for the next
-  bool may_repeat;           // what is needed outside, too, may be computed once more in the loop
-  bool slices_inside;        // a loop makes slices of what is there all the while itself, and takes none made before it
-  bool takes_all;            // what is the same in all turns is computed in each, so that it can be tiled there
-  bool in_kernels;           // what reads such slices is a kernel, and reads them where they lie
-  int dim;                   // along which deep loops are cut, plus one; 0: any
-  const instruction *with;   // a loop that does not compute it is none; null: any is
-  tile_output_list further;  // what a loop has to leave behind beside its bottom
-  tile_inner_cut inner;      // groups are grown for a turn of a loop in the loop; such groups are only estimated
-  int64_t small_bytes;       // producers whose results take less stay outside: it would not help to cut them
-  int64_t most_asked;        // regions that may be asked for before all further tries fail
-  int64_t most_in_all;       // and before those of all operations do
-  bool is_cut_short;         // some try failed for that
-  const ptr_map *taken;      // instructions that are no more tiled; may be null
-  ptr_map donated;           // parameter of the entry: the result that takes over its memory
-  ptr_map dead;              // instructions that only loops stand for by now
+  bool exact;               // sums keep their order
+  bool may_carry;           // turns may keep rows for the next
+  bool may_repeat;          // what is needed outside, too, may be computed once more in the loop
+  bool slices_inside;       // a loop makes slices of what is there all the while itself, and takes none made before it
+  bool takes_all;           // what is the same in all turns is computed in each, so that it can be tiled there
+  bool in_kernels;          // what reads such slices is a kernel, and reads them where they lie
+  int dim;                  // along which deep loops are cut, plus one; 0: any
+  const instruction *with;  // a loop that does not compute it is none; null: any is
+  const instruction *rows_of;  // an array outside of which turns keep rows that they read before they write over it
+  tile_output_list further;    // what a loop has to leave behind beside its bottom
+  tile_inner_cut inner;        // groups are grown for a turn of a loop in the loop; such groups are only estimated
+  int64_t small_bytes;         // producers whose results take less stay outside: it would not help to cut them
+  int64_t most_asked;          // regions that may be asked for before all further tries fail
+  int64_t most_in_all;         // and before those of all operations do
+  bool is_cut_short;           // some try failed for that
+  const ptr_map *taken;        // instructions that are no more tiled; may be null
+  ptr_map donated;             // parameter of the entry: the result that takes over its memory
+  ptr_map dead;                // instructions that only loops stand for by now
   region_maps *maps;
   ptr_map orders;  // instruction: position in its computation's post-order, plus one
 } tile_search;
@@ -112,6 +115,9 @@ bool tile_group_is_given(const tile_group *g, const instruction *i, int operand)
 
 // The output that the instruction is; null: none.
 tile_output *tile_group_output(const tile_group *g, const instruction *i);
+
+// The output that is written over the array outside; null: none.
+const tile_output *tile_group_over(const tile_group *g, const instruction *array);
 
 // The region that member `member` needs of an operand.
 region_answer tile_group_operand(tile_search *s, const tile_group *g, const tile_member *m, region_turns turns,

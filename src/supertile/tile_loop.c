@@ -6,6 +6,7 @@
 #include "fuse/tile_loops.h"
 #include "supertile/tile_carry.h"
 #include "supertile/tile_operation.h"
+#include "supertile/tile_slices.h"
 #include "supertile/tile_sum.h"
 
 typedef struct kept_slice {
@@ -82,10 +83,15 @@ static int value_count(const tile_output *o) {
   return shape_is_tuple(o->instruction->shape) ? o->instruction->shape->tuple_size : 1;
 }
 
+// The values of all outputs stand one after the other.
+static int first_value(const tile_group *g, const tile_output *o) {
+  int number = 0;
+  for (const tile_output *k = g->outputs.data; k < o; k++) number += value_count(k);
+  return number;
+}
+
 static instruction *const *values_of(const piece *p, const tile_output *o) {
-  instruction *const *values = p->values;
-  for (const tile_output *k = p->group->outputs.data; k < o; k++) values += value_count(k);
-  return values;
+  return p->values + first_value(p->group, o);
 }
 
 // What the member's tile needs of an operand, out of the operand's own tile or array.
@@ -115,8 +121,8 @@ static instruction *operand_tile(piece *p, const tile_member *m, int k, const re
 
 static heddle_status compute_member(piece *p, const tile_place *place, int k) {
   const tile_member *m = &p->group->members.data[k];
-  if (m->instruction->opcode == HLO_GET_TUPLE_ELEMENT && m->operands[0] < 0) {
-    p->tiles[k] = slice_of_external(p, m->instruction, &m->region);
+  if (m->is_copied || (m->instruction->opcode == HLO_GET_TUPLE_ELEMENT && m->operands[0] < 0)) {
+    p->tiles[k] = slice_of_external(p, m->instruction, &m->computed);
     return status_ok();
   }
   instruction **operands = arena_array(p->search->arena, instruction *, m->instruction->operand_count);
@@ -191,6 +197,17 @@ static const shape *value_shape(const tile_output *o, int k) {
   return shape_is_tuple(o->instruction->shape) ? o->instruction->shape->elements[k] : o->instruction->shape;
 }
 
+// Where along dim `d` of what the loop writes into the element is that is at `place` of the bottom.
+static instruction *place_in_update(const piece *p, const tile_output *o, int d, instruction *place) {
+  const instruction *update = o->update;
+  if (!update) return place;
+  const int64_t most = update->shape->dims[d] - update->operands[1]->shape->dims[d];
+  if (most == 0) return place;
+  instruction *start = update->operands[d + 2];
+  start = start->opcode == HLO_CONSTANT ? builder_constant(&p->to, start->literal) : ptr_map_get(&p->outside, start);
+  return builder_binary(&p->to, HLO_ADD, tile_slices_clamp(&p->to, start, most), place);
+}
+
 // The tile goes to its place in `into`, or is added to it.
 static instruction *write_tile(const piece *p, const tile_output *o, int k, instruction *into) {
   instruction *tile = p->tiles[o->member];
@@ -200,7 +217,7 @@ static instruction *write_tile(const piece *p, const tile_output *o, int k, inst
   if (o->is_sum)
     return p->is_first || combiner == HLO_OPCODE_COUNT ? tile : builder_binary(&p->to, combiner, into, tile);
   instruction *operands[SHAPE_MAX_RANK + 2] = {into, tile};
-  for (int d = 0; d < r->rank; d++) operands[d + 2] = index_of(p, &r->dims[d]);
+  for (int d = 0; d < r->rank; d++) operands[d + 2] = place_in_update(p, o, d, index_of(p, &r->dims[d]));
   return builder_add(&p->to, HLO_DYNAMIC_UPDATE_SLICE, into->shape, r->rank + 2, operands);
 }
 
@@ -219,7 +236,8 @@ static heddle_status add_lone_tile(tile_search *s, tile_group *g, int64_t turn, 
   p.is_first = turn == 0;
   for (int k = 0; k < g->externals.size; k++) {
     instruction *x = g->externals.data[k];
-    ptr_map_put(s->arena, &p.outside, x, x == g->taken_over ? values[0] : x);
+    const tile_output *over = tile_group_over(g, x);
+    ptr_map_put(s->arena, &p.outside, x, over ? values[first_value(g, over)] : x);
   }
   if (tile_group_regions_of_turn(s, g, turn) != REGION_FOUND) return no_region(g);
   TRY(compute(&p));
@@ -269,7 +287,10 @@ static heddle_status make_body(tile_search *s, tile_group *g, const builder *b, 
   const int count = value_count_of_all(g), carried = carried_count(g);
   for (int k = 0; k < externals->size; k++)
     ptr_map_put(s->arena, &p.outside, externals->data[k], elements[1 + count + carried + k]);
-  if (g->taken_over) ptr_map_put(s->arena, &p.outside, g->taken_over, elements[1]);
+  for (int k = 0; k < g->outputs.size; k++) {
+    const tile_output *o = &g->outputs.data[k];
+    if (o->array) ptr_map_put(s->arena, &p.outside, o->array, elements[1 + first_value(g, o)]);
+  }
   p.turn = elements[0];
   p.values = elements + 1;
   p.kept = arena_array(s->arena, carried_rows, g->members.size);
@@ -289,7 +310,7 @@ static heddle_status add_loop(tile_search *s, tile_group *g, instruction **value
   if (tile_group_regions(s, g) != REGION_FOUND) return no_region(g);
   instruction_list externals = {0};
   for (int k = 0; k < g->externals.size; k++)
-    if (g->externals.data[k] != g->taken_over) vec_push(s->arena, &externals, g->externals.data[k]);
+    if (!tile_group_over(g, g->externals.data[k])) vec_push(s->arena, &externals, g->externals.data[k]);
   const int size = 1 + count + carried + externals.size;
   instruction **elements = arena_array(s->arena, instruction *, size);
   elements[0] = builder_scalar_int(&b, DTYPE_S32, g->inside.first);
@@ -322,7 +343,7 @@ static void allocate_all(const builder *b, const tile_group *g, instruction **va
   for (int k = 0; k < g->outputs.size; k++) {
     const tile_output *o = &g->outputs.data[k];
     for (int v = 0; v < value_count(o); v++, values++)
-      if (!o->is_sum) *values = g->taken_over ? g->taken_over : allocate(b, value_shape(o, v));
+      if (!o->is_sum) *values = o->array ? o->array : allocate(b, value_shape(o, v));
   }
 }
 
@@ -338,8 +359,9 @@ heddle_status tile_loop_make(tile_search *s, tile_group *g, computation **body) 
   for (int64_t turn = is_loop ? g->inside.last + 1 : g->inside.first; turn < g->turns + (g->remainder > 0); turn++)
     TRY(add_lone_tile(s, g, turn, values, kept));
   for (int k = 0; k < g->outputs.size; k++) {
-    builder_replace_values(&b, g->outputs.data[k].instruction, values);
-    values += value_count(&g->outputs.data[k]);
+    const tile_output *o = &g->outputs.data[k];
+    builder_replace_values(&b, o->update ? o->update : o->instruction, values);
+    values += value_count(o);
   }
   return status_ok();
 }

@@ -2,6 +2,7 @@
 #include "supertile/tile_outputs.h"
 
 #include "supertile/tile_estimate.h"
+#include "supertile/tile_in_place.h"
 
 enum { MOST_OUTPUTS = 16, MOST_PROBES = 64, MOST_STORED = 1 << 20 };
 
@@ -70,7 +71,7 @@ static bool try_output(output_search *o, instruction *i, int dim) {
   o->probes++;
   vec_push(s->arena, &s->further, ((tile_output){.instruction = i, .dim = dim}));
   tile_group grown;
-  bool better = tile_group_grow(s, before.bottom, before.dim, before.tile, MOST_STORED, &grown);
+  bool better = tile_in_place_grow(s, before.bottom, before.dim, before.tile, MOST_STORED, &grown);
   better = better && grown.tile == before.tile;
   if (better) {
     tile_estimate_group(s, &grown, o->across);

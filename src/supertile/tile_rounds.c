@@ -233,7 +233,8 @@ static int64_t bytes_left(const void *argument, const tile_group *g) {
   int64_t most = 0;
   ptr_map covered = {0};
   for (int k = 0; k < g->members.size; k++)
-    if (!g->members.data[k].is_repeated) ptr_map_put(a, &covered, g->members.data[k].instruction, a);
+    if (!g->members.data[k].is_repeated && !g->members.data[k].is_copied)
+      ptr_map_put(a, &covered, g->members.data[k].instruction, a);
   for (int k = 0; k < r->search->steps->steps.size; k++) {
     const plan_step *x = &r->search->steps->steps.data[k];
     if (x->footprint_bytes <= most || step_fits(r->tiling, x) || !x->bottom) continue;
@@ -273,9 +274,11 @@ static bool find_deep(tile_rounds *t, tile_search *s, tile_manner how, tile_try 
 
 // Members that nobody else needs: consumers come before producers.
 static void bury(tile_search *s, const tile_group *g) {
+  for (int k = 0; k < g->outputs.size; k++)
+    if (g->outputs.data[k].update) ptr_map_put(s->arena, &s->dead, g->outputs.data[k].update, s);
   for (int k = 0; k < g->members.size; k++) {
     const instruction *i = g->members.data[k].instruction;
-    bool is_dead = i != i->parent->root && i->control_predecessors.size == 0;
+    bool is_dead = i != i->parent->root && i->control_predecessors.size == 0 && !g->members.data[k].is_copied;
     for (int u = 0; u < i->users.size && is_dead; u++) is_dead = is_unread(s, i->users.data[u]);
     if (is_dead) ptr_map_put(s->arena, &s->dead, i, s);
   }

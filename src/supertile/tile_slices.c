@@ -7,8 +7,7 @@
 
 // --- places
 
-// Scalar place `x`, s32, within 0 … most.
-static instruction *clamped(const builder *b, instruction *x, int64_t most) {
+instruction *tile_slices_clamp(const builder *b, instruction *x, int64_t most) {
   const dtype t = x->shape->dtype;
   const int bits = dtypes[t].bits - dtype_is_signed(t);
   instruction *low = builder_scalar_int(b, t, 0);
@@ -80,7 +79,9 @@ static instruction *dynamic_slice(const tile_place *p, const instruction *i, con
     sizes[d] = r->dims[d].size;
     const int64_t most = i->operands[0]->shape->dims[d] - i->shape->dims[d];
     if (most == 0) all[d + 1] = builder_scalar_int(b, DTYPE_S32, 0);
-    else all[d + 1] = builder_binary(b, HLO_ADD, clamped(b, operands[d + 1], most), tile_place_index(p, &r->dims[d]));
+    else
+      all[d + 1] =
+          builder_binary(b, HLO_ADD, tile_slices_clamp(b, operands[d + 1], most), tile_place_index(p, &r->dims[d]));
   }
   instruction *tile = builder_add(b, HLO_DYNAMIC_SLICE, tile_shape(b->arena, i->shape, r), r->rank + 1, all);
   tile->attributes->dynamic_slice_sizes = (int_list){sizes, r->rank};
@@ -97,7 +98,7 @@ static instruction *dynamic_update_slice(const tile_place *p, const instruction 
   const shape *tile = tile_shape(b->arena, i->shape, r);
   for (int d = 0; d < r->rank; d++) {
     const int64_t size = i->operands[1]->shape->dims[d], most = i->shape->dims[d] - size;
-    all[d + 2] = most == 0 ? builder_scalar_int(b, DTYPE_S32, 0) : clamped(b, operands[d + 2], most);
+    all[d + 2] = most == 0 ? builder_scalar_int(b, DTYPE_S32, 0) : tile_slices_clamp(b, operands[d + 2], most);
     if (!region_slices_dim_is_picked(i, r, d)) continue;
     instruction *first = builder_binary(b, HLO_SUBTRACT, tile_place_index(p, &r->dims[d]), all[d + 2]);
     all[1] = slices_from(b, operands[1], d, first, r->dims[d].size);

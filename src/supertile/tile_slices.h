@@ -5,6 +5,9 @@
 
 #include "supertile/tile_operation.h"
 
+// The scalar place, made s32, within 0 … most.
+instruction *tile_slices_clamp(const builder *b, instruction *x, int64_t most);
+
 bool tile_slices_has(const instruction *i);
 
 // As tile_operation_make.
