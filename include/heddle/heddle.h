@@ -57,7 +57,8 @@ typedef struct heddle_compile_options {
   heddle_progress_fn progress;        // may be null
   void *progress_user;
   // What the program may take while it runs, as --memory-limit has it: "65536", "64MiB", "25%", "l2=512KiB,dram=64MiB";
-  // null: no limit. HEDDLE_OUT_OF_MEMORY names the operation that cannot be made to fit. Not needed after the call.
+  // null: no limit. HEDDLE_OUT_OF_MEMORY names the operation that cannot be made to fit. Sizes declared as `?` need
+  // `parameters` or `specializes` then. Not needed after the call.
   const char *memory_limit;
   // Sizes declared as `?` that `parameters` does not say are compiled for when runs come with them, and the last
   // sixteen are kept: for programs that cannot be compiled for all sizes at once.

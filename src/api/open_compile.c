@@ -627,7 +627,7 @@ static int signature_numbers(const program *p) {
 
 // Only what callers see of it is found for all sizes: which dims are open. Those of results that are no polynomials
 // have no terms, as nobody asks for them: the program for the sizes says what they are.
-static heddle_status describe(const open_program *o, compiled *out) {
+static heddle_status describe(const open_program *o, const compile_options *for_each, compiled *out) {
   const int64_t most = (int64_t)1 << 40;  // beyond what any array has
   const int count = open_samples_count(&o->symbols.samples);
   open_sample_list *list = arena_new(o->arena, open_sample_list);
@@ -650,8 +650,9 @@ static heddle_status describe(const open_program *o, compiled *out) {
   symbols->import = import;
   symbols->file = arena_strdup(o->arena, o->symbols.file, strlen(o->symbols.file));
   symbols->source = str_copy(o->arena, o->symbols.source);
-  *options = *o->options;
+  *options = *for_each;
   options->progress = (compile_progress){0};
+  options->tiling = NULL;
   *out = (compiled){.is_open = true,
                     .source = list->made[0].module,
                     .plan = list->made[0].plan,
@@ -734,11 +735,18 @@ heddle_status open_compile(arena *a, const char *file, str source, const import_
   TRY(open_symbols_find(a, &o.symbols, &closed));
   if (closed) return status_error(HEDDLE_INVALID, "the program declares no size as `?`");
   if (options->specializes) {
-    o.options = options;
+    // What is described is not run, so that it keeps to no limit.
+    compile_options without_limit = *options;
+    without_limit.limit = (memory_limit){0};
+    o.options = &without_limit;
     o.symbols.samples.level = OPEN_SAMPLES_LEVELS - 1;
     o.symbols.samples.is_odd = true;
-    return describe(&o, out);
+    return describe(&o, options, out);
   }
+  if (memory_limit_is_set(&options->limit))
+    return status_error(HEDDLE_UNIMPLEMENTED,
+                        "programs keep to a limit of memory for sizes that are known: give them, or compile for each "
+                        "that comes (specializes)");
   const target_description target = compile_target(options);
   if (target.has_grid)
     return status_error(

@@ -1,6 +1,7 @@
 // Reads amounts of memory.
 #include "base/memory_limit.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,9 @@ static const char *const names[MEMORY_LEVELS] = {[MEMORY_DRAM] = "dram", [MEMORY
 const char *memory_level_name(memory_level level) { return names[level]; }
 
 static bool is_given(const memory_amount *a) { return a->bytes > 0 || a->percent > 0; }
+
+// More than any program takes.
+static const double MOST_BYTES = 1e18;
 
 bool memory_limit_is_set(const memory_limit *l) {
   for (int k = 0; k < MEMORY_LEVELS; k++)
@@ -48,7 +52,7 @@ static heddle_status parse_amount(str s, memory_amount *out) {
   for (size_t k = 0; k < sizeof units / sizeof *units; k++) {
     if (!str_is(unit, units[k].name)) continue;
     const double bytes = value * units[k].bytes;
-    if (bytes < 1 || bytes > 1e18) return wrong(s);
+    if (bytes < 1 || bytes > MOST_BYTES) return wrong(s);
     *out = (memory_amount){.bytes = (int64_t)bytes};
     return status_ok();
   }
@@ -79,6 +83,7 @@ heddle_status memory_limit_parse(const char *text, memory_limit *out) {
 
 int64_t memory_limit_bytes(const memory_limit *l, memory_level level, int64_t natural) {
   const memory_amount *a = &l->levels[level];
+  if (!is_given(a)) return INT64_MAX;
   if (a->bytes > 0) return a->bytes;
-  return a->percent > 0 ? (int64_t)((double)natural * a->percent / 100.0) : INT64_MAX;
+  return (int64_t)fmin((double)natural * a->percent / 100.0, MOST_BYTES);
 }

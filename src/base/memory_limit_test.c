@@ -20,6 +20,11 @@ static void test_amounts(void **state) {
   assert_int_equal(bytes_of("25%", MEMORY_DRAM), 250);
   assert_int_equal(bytes_of("12.5%", MEMORY_DRAM), 125);
   assert_true(bytes_of("65536", MEMORY_L2) == INT64_MAX);
+  assert_int_equal(bytes_of("1000%", MEMORY_DRAM), 10000);
+  assert_int_equal(bytes_of("0.01%", MEMORY_DRAM), 0);
+  memory_limit most;
+  assert_int_equal(heddle_status_code(memory_limit_parse("999999999999999%", &most)), HEDDLE_OK);
+  assert_int_equal(memory_limit_bytes(&most, MEMORY_DRAM, (int64_t)1 << 40), 1000000000000000000);
 }
 
 static void test_levels(void **state) {

@@ -365,7 +365,7 @@ static heddle_status run_invocable(arena *a, const run_flags *f, const invocable
   const double start = log_seconds();
   if (f->is_measured || f->profile)
     TRY(measured_run_execute(a, &f->measure, &told, &program, arguments, &t->seconds, &result));
-  else TRY(run_once(a, &program, arguments->count, arguments->values, &result));
+  else TRY(memory_flag_run(a, &program, arguments->count, arguments->values, &result));
   if (!f->is_measured && !f->profile) t->seconds = log_seconds() - start;
   return report_run(a, f, str_from(p->name), t, p->device_count, arguments, result);
 }
@@ -428,6 +428,8 @@ static heddle_status run_loaded(arena *a, const saved_program *saved, run_flags 
 static heddle_status run_saved(arena *a, const char *path, run_flags *f) {
   if (f->on != PLATFORM_CPU || f->infeeds.size || f->specializes)
     return status_error(HEDDLE_UNIMPLEMENTED, "saved programs run on the CPU as they are, without infeeds");
+  if (f->limit_text)
+    return status_error(HEDDLE_UNIMPLEMENTED, "saved programs keep to the limit of memory that they were compiled for");
   const double start = log_seconds();
   const bool is_native = !f->cpu || strcmp(f->cpu, "native") == 0;
   const saved_program_options options = {

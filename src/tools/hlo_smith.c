@@ -18,11 +18,11 @@
 #include "mlir/print.h"
 #include "opt/pass.h"
 #include "proto/proto.h"
-#include "rt/memory_watch.h"
 #include "stablehlo/hlo_to_stablehlo.h"
 #include "tools/cpu_flag.h"
 #include "tools/execute.h"
 #include "tools/flags.h"
+#include "tools/memory_flag.h"
 #include "tools/open_run.h"
 #include "tools/smith.h"
 #include "tools/smith_mutants.h"
@@ -143,15 +143,6 @@ static memory_limit limit_of(const module *m) {
   return limit;
 }
 
-static heddle_status run_watched(arena *a, compiled *program, const argument_list *arguments, literal **result) {
-  memory_watch watch;
-  memory_watch_start(&watch, a, program->executable);
-  TRY(run_once(a, program, arguments->count, arguments->values, result));
-  const long long measured = atomic_load(&watch.peak), limit = program->program.memory_limit;
-  if (measured <= limit) return status_ok();
-  return status_error(HEDDLE_INTERNAL, "the run took %lld bytes, the limit is %lld", measured, limit);
-}
-
 // Within the limit, or refused at a place in the text.
 static heddle_status run_limited(arena *a, const check *c, const module *m, const argument_list *arguments,
                                  bool *is_refused, literal **result) {
@@ -163,7 +154,7 @@ static heddle_status run_limited(arena *a, const check *c, const module *m, cons
   const heddle_code code = heddle_status_code(s);
   *is_refused = code == HEDDLE_UNIMPLEMENTED || (code == HEDDLE_OUT_OF_MEMORY && status_where(s).line > 0);
   TRY(s);
-  s = run_watched(a, &program, arguments, result);
+  s = memory_flag_run(a, &program, arguments->count, arguments->values, result);
   compiled_release(&program);
   return s;
 }

@@ -2,7 +2,7 @@
 #ifndef HEDDLE_TOOLS_MEMORY_FLAG_H_
 #define HEDDLE_TOOLS_MEMORY_FLAG_H_
 
-#include "base/memory_limit.h"
+#include "api/compile.h"
 
 #define MEMORY_FLAG(value)                        \
   {"memory-limit", FLAG_TEXT, &(value), "AMOUNT", \
@@ -10,5 +10,9 @@
 
 // Takes the flag's value; null stands for no limit.
 heddle_status memory_flag_take(const char *text, memory_limit *out);
+
+// Runs once. What a program with a limit takes is measured: HEDDLE_INTERNAL if that is more. Nobody else may watch the
+// executable.
+heddle_status memory_flag_run(arena *a, compiled *program, int count, literal *const *arguments, literal **result);
 
 #endif

@@ -13,6 +13,7 @@
 #include "tools/default_bounds.h"
 #include "tools/execute.h"
 #include "tools/fake_arguments.h"
+#include "tools/memory_flag.h"
 
 static const double F32_BOUND = 1e-4;  // which default_bounds_for adapts
 
@@ -47,7 +48,7 @@ static heddle_status execute(arena *a, sized_run *r, const argument_list *argume
     return measured_run_execute(a, r->request->measure, &told, &at_sizes, arguments, &r->seconds, &r->result);
   }
   const double start = log_seconds();
-  TRY(run_once(a, &at_sizes, arguments->count, arguments->values, &r->result));
+  TRY(memory_flag_run(a, &at_sizes, arguments->count, arguments->values, &r->result));
   r->seconds = log_seconds() - start;
   return status_ok();
 }
