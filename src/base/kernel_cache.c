@@ -146,13 +146,14 @@ static int longest_ago_first(const void *l, const void *r) {
   return (a->tv_nsec > b->tv_nsec) - (a->tv_nsec < b->tv_nsec);
 }
 
-// A quarter is left free, so that not every entry that comes has the folder read.
-static void make_room(void) {
+// For an entry that comes. Processes that write at the same time do not see what others are about to, for which an
+// eighth is left; a quarter is left free when something has to go, so that not every entry has the folder read.
+static void make_room(int64_t coming) {
   arena *a = arena_create();
   file_list files = {0};
   const int64_t most = most_bytes();
-  int64_t bytes = list_files(a, &files);
-  if (bytes > most && files.data) {
+  int64_t bytes = list_files(a, &files) + coming;
+  if (bytes > most / 8 * 7 && files.data) {
     qsort(files.data, (size_t)files.size, sizeof *files.data, longest_ago_first);
     for (int k = 0; k < files.size && bytes > most / 4 * 3; k++) {
       (void)unlink(files.data[k].path);
@@ -165,17 +166,21 @@ static void make_room(void) {
 // Written since this process has last looked at the folder.
 static _Atomic int64_t written = INT64_MAX;
 
-static void note_written(int64_t bytes) {
-  const int64_t before = written;
-  if (before < most_bytes() / 8) {
+// False for what is larger than all may be together.
+static bool take_room(int64_t bytes) {
+  const int64_t most = most_bytes();
+  if (bytes > most) return false;
+  if (bytes < most / 64 - written) {
     written += bytes;
-    return;
+    return true;
   }
-  make_room();
+  make_room(bytes);
   written = 0;
+  return true;
 }
 
 void kernel_cache_keep(const kernel_cache_key *key, str code) {
+  if (!take_room((int64_t)(sizeof(entry_header) + code.size))) return;
   arena *a = arena_create();
   entry_header h = {
       .key = {key->parts[0], key->parts[1]}, .bytes = code.size, .checksum = checksum_of(code.data, code.size)};
@@ -183,8 +188,6 @@ void kernel_cache_keep(const kernel_cache_key *key, str code) {
   const str parts[] = {{(const char *)&h, sizeof h}, code};
   heddle_status s = file_make_folder(folder());
   if (status_is_ok(s)) s = file_write_parts(entry_path(a, key), 2, parts);
-  const bool is_written = status_is_ok(s);
   heddle_status_free(s);
   arena_destroy(a);
-  if (is_written) note_written((int64_t)(sizeof h + code.size));
 }
