@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/ambient.h"
 #include "base/log.h"
 
 #define ROOM ((size_t)64 << 20)  // LLVM's passes take less for one kernel, all at once
@@ -26,8 +27,12 @@ static heddle_status why_ended(void) {
 
 heddle_status guard_run(heap_guarded_fn fn, heap_release_fn release, void *argument) {
   heddle_status s;
+  ambient outer;
   had_room = 0;
-  return heap_run(fn, release, argument, false, &s) ? s : why_ended();
+  ambient_enter(&outer);
+  const bool has_ended = heap_run(fn, release, argument, false, &s);
+  ambient_leave(&outer);
+  return has_ended ? s : why_ended();
 }
 
 heddle_status guard_clean_up(heap_guarded_fn fn, heap_release_fn release, void *argument) {

@@ -2,7 +2,7 @@
 // happens.
 //
 // The entry points of the interface and the jobs of threads are guarded, and nothing between them and an arena has to
-// look for null.
+// look for null. They run as if the thread had never been told how to round or to write numbers (base/ambient.h).
 #ifndef HEDDLE_BASE_GUARD_H_
 #define HEDDLE_BASE_GUARD_H_
 

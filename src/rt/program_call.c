@@ -1,6 +1,7 @@
 // The public calls that run a program (include/heddle/runtime.h), whether it was compiled or loaded.
 #include <stdlib.h>
 
+#include "base/ambient.h"
 #include "base/call.h"
 #include "base/guard.h"
 #include "base/sized_struct.h"
@@ -159,10 +160,12 @@ heddle_status heddle_program_run_with(heddle_program *program, const heddle_run_
   if (options) TRY(sized_struct_take("heddle_run_options", options, &taken, sizeof taken));
   const call_context call = {cancellation_flag(taken.cancellation)};
   const call_context *outer = call_enter(&call);
+  const ambient_arithmetic arithmetic = ambient_enter_arithmetic();
   if (program->profile) profile_begin_run(program->profile);
   heddle_status s = program->run_open ? run_open(program, taken.input_dims, inputs, outputs, taken.dims)
                                       : program_call_given(program, inputs, outputs, taken.dims);
   if (program->profile) profile_end_run(program->profile);
+  ambient_leave_arithmetic(arithmetic);
   call_enter(outer);
   return s;
 }
