@@ -89,7 +89,8 @@ typedef struct heddle_compile_options {
 // null. The program is the caller's to free; *out is null after an error.
 HEDDLE_API heddle_status heddle_compile(const char *text, size_t size, const char *name,
                                         const heddle_compile_options *options, heddle_program **out);
-// The same of a file. HEDDLE_INVALID, too, for one that cannot be read.
+// The same of a file, a pipe, which is read to its end, or "-", standard input. HEDDLE_INVALID, too, for what cannot be
+// read.
 HEDDLE_API heddle_status heddle_compile_file(const char *path, const heddle_compile_options *options,
                                              heddle_program **out);
 

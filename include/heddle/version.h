@@ -22,7 +22,7 @@ HEDDLE_API const char *heddle_version(void);
 HEDDLE_API int heddle_version_number(void);
 
 // A name for each thing that this library can do and others, older or built otherwise, cannot: "compile",
-// "target:nvptx", "format:stablehlo-bytecode", …. Null for a number that is negative or behind the last one.
+// "target:vulkan", "format:stablehlo-bytecode", …. Null for a number that is negative or behind the last one.
 HEDDLE_API const char *heddle_feature(int number);
 // Whether it is among them; false for null.
 HEDDLE_API bool heddle_has_feature(const char *name);

@@ -1,7 +1,6 @@
 // The public calls that compile (include/heddle/heddle.h) on top of compile.c. What runs programs lies in rt.
 #include "heddle/heddle.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "api/argument_shapes.h"
@@ -222,12 +221,19 @@ static heddle_status load(const char *path, str bytes, const heddle_compile_opti
   return s;
 }
 
-static bool is_saved_file(const char *path) {
-  char start[8];
-  FILE *stream = fopen(path, "rb");
-  const size_t size = stream ? fread(start, 1, sizeof start, stream) : 0;
-  if (stream) fclose(stream);
-  return program_file_is((str){start, size});
+// A pipe is read once, and only its bytes tell what is in them.
+static heddle_status compile_stream(const char *path, const heddle_compile_options *options, heddle_program **out) {
+  heddle_compile_options taken;
+  str bytes;
+  TRY(sized_struct_take("heddle_compile_options", options, &taken, sizeof taken));
+  const call_context call = {cancellation_flag(taken.cancellation)};
+  const call_context *outer = call_enter(&call);
+  heddle_status s = file_map(path, &bytes);
+  call_enter(outer);
+  TRY(s);
+  s = heddle_compile(bytes.data, bytes.size, path, options, out);
+  file_unmap(bytes);
+  return s;
 }
 
 // --- all formats
@@ -244,7 +250,8 @@ heddle_status heddle_compile(const char *text, size_t size, const char *name, co
 heddle_status heddle_compile_file(const char *path, const heddle_compile_options *options, heddle_program **out) {
   if (out) *out = NULL;
   if (!path) return status_error(HEDDLE_INVALID, "heddle_compile_file: found null for the path");
-  if (is_saved_file(path)) return load(path, STR(""), options, out);
+  if (program_file_is_at(path)) return load(path, STR(""), options, out);
+  if (!file_is_regular(path)) return compile_stream(path, options, out);
   compilation c = {.path = path, .name = path};
   return compile_guarded(&c, options, out);
 }

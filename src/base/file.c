@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -84,18 +85,31 @@ static bool write_stream(FILE *stream, int count, const str *parts) {
   return fflush(stream) == 0 && written;
 }
 
+enum { NAMES_TRIED = 100 };
+
+// A new file whose name begins with `path`; -1 with errno. The process's umask is the kernel's to apply: asking for it
+// would change it for the other threads.
+static int create_neighbour(const char *path, char **name) {
+  for (int i = 0; i < NAMES_TRIED; i++) {
+    uint32_t number = 0;
+    if (getrandom(&number, sizeof number, GRND_NONBLOCK) < 0) number = (uint32_t)getpid() + (uint32_t)i;
+    if (asprintf(name, "%s.%06x", path, number & 0xffffff) < 0) {
+      *name = NULL;
+      return -1;
+    }
+    const int descriptor = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor >= 0 || errno != EEXIST) return descriptor;
+    free(*name);
+  }
+  *name = NULL;
+  return -1;
+}
+
 // A new file beside `path`, opened for writing; its name, which the caller frees, goes to `*name`.
 static FILE *open_neighbour(const char *path, char **name) {
-  if (asprintf(name, "%s.XXXXXX", path) < 0) {
-    *name = NULL;
-    return NULL;
-  }
-  int descriptor = mkstemp(*name);
-  if (descriptor < 0) return NULL;
-  mode_t mask = umask(0);
-  umask(mask);
-  FILE *stream = fchmod(descriptor, 0666 & ~mask) == 0 ? fdopen(descriptor, "wb") : NULL;
-  if (!stream) {
+  const int descriptor = create_neighbour(path, name);
+  FILE *stream = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
+  if (descriptor >= 0 && !stream) {
     close(descriptor);
     unlink(*name);
   }
@@ -152,30 +166,37 @@ heddle_status file_map_copy(str bytes, str *out) {
   return status_ok();
 }
 
-static heddle_status read_and_copy(const char *path, str *out) {
-  arena *scratch = arena_create();
-  str bytes = STR("");
-  heddle_status s = file_read(scratch, path, &bytes);
-  if (status_is_ok(s)) s = file_map_copy(bytes, out);
-  arena_destroy(scratch);
+static heddle_status read_and_copy(int file, const char *path, str *out) {
+  size_t size;
+  char *data = read_all(file, &size);
+  if (!data) return errno == ECANCELED ? call_cancelled() : fail("read", path);
+  heddle_status s = file_map_copy((str){data, size}, out);
+  free(data);
   return s;
 }
 
+// A pipe is read where it was opened: what has been written to it is gone for whoever opens it again.
 heddle_status file_map(const char *path, str *out) {
   struct stat info;
   *out = (str){NULL, 0};
+  if (strcmp(path, "-") == 0) return read_and_copy(STDIN_FILENO, "standard input", out);
   const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return fail("read", path);
   const bool is_regular = fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
   void *memory = is_regular ? mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0) : MAP_FAILED;
+  heddle_status s = memory == MAP_FAILED ? read_and_copy(descriptor, path, out) : status_ok();
+  if (memory != MAP_FAILED) *out = (str){memory, (size_t)info.st_size};
   close(descriptor);
-  if (memory == MAP_FAILED) return read_and_copy(path, out);
-  *out = (str){memory, (size_t)info.st_size};
-  return status_ok();
+  return s;
 }
 
 void file_unmap(str bytes) {
   if (bytes.data) munmap((void *)(uintptr_t)bytes.data, bytes.size ? bytes.size : 1);
+}
+
+bool file_is_regular(const char *path) {
+  struct stat info;
+  return strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
 heddle_status file_make_folder(const char *path) {

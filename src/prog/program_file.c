@@ -2,7 +2,10 @@
 // anything else. Header and table have a checksum of their own, which is always looked at.
 #include "prog/program_file.h"
 
+#include <stdio.h>
+
 #include "base/checksum.h"
+#include "base/file.h"
 #include "base/map.h"
 #include "base/vec.h"
 
@@ -58,6 +61,14 @@ static uint64_t front_sum(const char *front) {
 }
 
 bool program_file_is(str bytes) { return bytes.size >= sizeof magic && memcmp(bytes.data, magic, sizeof magic) == 0; }
+
+bool program_file_is_at(const char *path) {
+  char start[sizeof magic];
+  FILE *stream = file_is_regular(path) ? fopen(path, "rb") : NULL;
+  const size_t size = stream ? fread(start, 1, sizeof start, stream) : 0;
+  if (stream) fclose(stream);
+  return program_file_is((str){start, size});
+}
 
 // --- writing
 

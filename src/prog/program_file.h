@@ -15,6 +15,8 @@ enum { PROGRAM_FILE_PAGE = 4096 };
 
 // Whether the bytes are meant to be a saved program.
 bool program_file_is(str bytes);
+// The same of a file that can be opened again; false for others, pipes too, which are read once.
+bool program_file_is_at(const char *path);
 
 // The file as stretches of bytes, in order: the small ones live in the arena, the others are those of `saved`, whose
 // plans program_check must take. *bytes (may be null) gets the size of all.

@@ -38,13 +38,14 @@ static heddle_status list_folder(arena *a, array_files_kind kind, array_files *o
 
 // --- archives
 
-static heddle_status open_archive(const char *path, zip_t **out) {
+// `what` was to be done with the file.
+static heddle_status open_archive(const char *path, int mode, const char *what, zip_t **out) {
   int code;
-  *out = zip_open(path, ZIP_RDONLY, &code);
+  *out = zip_open(path, mode, &code);
   if (*out) return status_ok();
   zip_error_t error;
   zip_error_init_with_code(&error, code);
-  heddle_status s = status_error(HEDDLE_INVALID, "cannot read '%s' as a folder or a NumPy archive: %s", path,
+  heddle_status s = status_error(HEDDLE_INVALID, "cannot %s '%s' as a folder or a NumPy archive: %s", what, path,
                                  zip_error_strerror(&error));
   zip_error_fini(&error);
   return s;
@@ -111,7 +112,7 @@ heddle_status array_files_open(arena *a, const char *path, array_files_kind kind
   if (S_ISDIR(is.st_mode)) {
     TRY(list_folder(a, kind, out));
   } else {
-    TRY(open_archive(path, &out->archive));
+    TRY(open_archive(path, ZIP_RDONLY, "read", &out->archive));
     heddle_status s = list_members(a, out->archive, out);
     if (!status_is_ok(s)) array_files_close(out);
     TRY(s);
@@ -261,9 +262,8 @@ static heddle_status add_members(arena *a, zip_t *archive, const char *path, int
 
 // libzip writes beside the file and renames.
 static heddle_status write_archive(arena *a, const char *path, int count, literal *const *arrays) {
-  int code;
-  zip_t *archive = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, &code);
-  if (!archive) return status_error(HEDDLE_INVALID, "cannot write '%s': error %d of libzip", path, code);
+  zip_t *archive;
+  TRY(open_archive(path, ZIP_CREATE | ZIP_TRUNCATE, "write", &archive));
   text *bytes = arena_array(a, text, count);
   heddle_status s = add_members(a, archive, path, count, arrays, bytes);
   if (!status_is_ok(s)) {

@@ -15,6 +15,7 @@
 #include "hlo/text.h"
 #include "import/import.h"
 #include "lhlo/profile.h"
+#include "prog/program_file.h"
 #include "prog/program_print.h"
 #include "rt/schedule_print.h"
 #include "target/nvptx.h"
@@ -452,6 +453,8 @@ static heddle_status read_source(arena *a, const char *path, const compile_flags
   str bytes;
   module *m;
   TRY(file_read(a, path, &bytes));
+  if (program_file_is(bytes))
+    return status_error(HEDDLE_INVALID, "'%s' is a saved program, wanted one that is not compiled yet", path);
   if (!lhlo_is(bytes)) {
     TRY(open_compile_import(a, path, bytes, &(import_options){0}, &m));
     if (m) device_counts_adopt(m, 0, 0);

@@ -11,6 +11,7 @@
 #include "import/import_ir.h"
 #include "mlir/print.h"
 #include "mlir/text.h"
+#include "prog/program_file.h"
 #include "proto/proto.h"
 #include "stablehlo/hlo_to_stablehlo.h"
 #include "tools/commands.h"
@@ -144,6 +145,8 @@ static heddle_status convert(arena *a, const char *path, const convert_flags *f,
   import_options options = {.entry = str_from(f->entry)};
   TRY(open_dims_read(a, &f->argument_shapes, &options));
   TRY(file_read(a, path, &bytes));
+  if (program_file_is(bytes))
+    return status_error(HEDDLE_INVALID, "'%s' is a saved program, wanted one that is not compiled yet", path);
   import_format from = import_sniff(bytes);
   if (f->facts) json_put_string(&f->facts->out, "from", str_from(import_format_name(from)));
   if (import_is_mlir(from) && f->format->write == write_stablehlo && !options.argument_count && !options.entry.size)

@@ -5,9 +5,12 @@
 #include "hlo/device_counts.h"
 #include "import/import_ir.h"
 #include "rt/device_types.h"
+#include "rt/saved_program.h"
 #include "tools/commands.h"
 #include "tools/facts.h"
 #include "tools/open_dims.h"
+#include "tools/saved_facts.h"
+#include "tools/saved_print.h"
 #include "tools/signature_print.h"
 #include "vhlo/bytecode.h"
 
@@ -87,13 +90,11 @@ static heddle_status version_of(arena *a, const char *path, str bytes, const cha
   return status_ok();
 }
 
-static heddle_status describe(arena *a, const char *path, const info_flags *f, text *out) {
-  str bytes;
+static heddle_status describe(arena *a, const char *path, str bytes, const info_flags *f, text *out) {
   signature_list found = {0};
   signature_file file = {.path = path};
   import_options options = {.entry = str_from(f->entry)};
   TRY(open_dims_read(a, &f->argument_shapes, &options));
-  TRY(file_read(a, path, &bytes));
   const import_format format = import_sniff(bytes);
   const bool is_lhlo = lhlo_is(bytes);
   file.format = is_lhlo ? "LHLO" : import_format_name(format);
@@ -109,11 +110,37 @@ static heddle_status describe(arena *a, const char *path, const info_flags *f, t
   return status_ok();
 }
 
+// A saved program has no operations any more; what it was made of is its signature, memory and code.
+static heddle_status check_saved_flags(const info_flags *f) {
+  const char *flag = f->ops ? "ops" : f->entry[0] ? "entry" : f->argument_shapes.size ? "argument_shape" : NULL;
+  return flag ? status_error(HEDDLE_INVALID, "found --%s, which saved programs have no answer to", flag) : status_ok();
+}
+
+static heddle_status describe_saved(arena *a, const char *path, str bytes, const info_flags *f) {
+  saved_facts told;
+  saved_program *saved = NULL;
+  text out = {0};
+  if (f->json) saved_facts_begin(&told, path);
+  heddle_status s = check_saved_flags(f);
+  if (status_is_ok(s)) s = status_context(saved_program_read(bytes, NULL, &saved), "while loading '%s'", path);
+  if (saved && f->json) saved_facts_put_file(&told, a, saved);
+  if (saved && !f->json) {
+    saved_print(&out, a, saved);
+    s = file_write("-", text_view(&out));
+    text_free(&out);
+  }
+  saved_program_close(saved);
+  return f->json ? saved_facts_end(&told, s) : s;
+}
+
 static heddle_status describe_file(arena *a, const char *path, void *argument) {
   const info_flags *f = argument;
   log_set_level(f->v);
   text out = {0};
-  heddle_status s = describe(a, path, f, &out);
+  str bytes = {0};
+  heddle_status s = file_read(a, path, &bytes);
+  if (status_is_ok(s) && program_file_is(bytes)) return describe_saved(a, path, bytes, f);
+  if (status_is_ok(s)) s = describe(a, path, bytes, f, &out);
   if (status_is_ok(s)) s = file_write("-", text_view(&out));
   text_free(&out);
   return f->json ? facts_print_error(path, s) : s;

@@ -293,7 +293,7 @@ static heddle_status run_cpu(arena *a, const module *m, run_flags *f, const argu
 
 static heddle_status give_results(arena *a, const run_flags *f, const literal_list *results, int devices) {
   TRY(write_outputs(results, &f->outputs));
-  if (f->output_files) TRY(array_files_write(f->output_files, results->size, results->data));
+  if (f->output_files) TRY(array_files_write(npy_path(f->output_files), results->size, results->data));
   return check_expected(a, results, devices, f);
 }
 
@@ -424,8 +424,8 @@ static heddle_status run_loaded(arena *a, const saved_program *saved, run_flags 
   return run_saved_at(a, saved, f, NULL, t);
 }
 
-// A saved program is loaded, not compiled.
-static heddle_status run_saved(arena *a, const char *path, run_flags *f) {
+// A saved program is loaded, not compiled: from its file, or from bytes that can be read only once.
+static heddle_status run_saved(arena *a, const char *path, const str *bytes, run_flags *f) {
   if (f->on != PLATFORM_CPU || f->infeeds.size || f->specializes)
     return status_error(HEDDLE_UNIMPLEMENTED, "saved programs run on the CPU as they are, without infeeds");
   if (f->limit_text)
@@ -435,7 +435,8 @@ static heddle_status run_saved(arena *a, const char *path, run_flags *f) {
   const saved_program_options options = {
       .threads = f->threads, .device = f->device, .level = is_native ? NULL : f->cpu};
   saved_program *saved;
-  TRY(saved_program_open(path, &options, &saved));
+  TRY(bytes ? status_context(saved_program_read(*bytes, &options, &saved), "while loading '%s'", path)
+            : saved_program_open(path, &options, &saved));
   timing t = {.times = {.stages = {{"load", log_seconds() - start}}, .count = 1}};
   heddle_status s = run_loaded(a, saved, f, &t);
   saved_program_close(saved);
@@ -545,8 +546,9 @@ static heddle_status run_programs(arena *a, const char *path, run_flags *f) {
   str bytes;
   module **programs;
   int count;
+  if (program_file_is_at(path)) return run_saved(a, path, NULL, f);
   TRY(file_read(a, path, &bytes));
-  if (program_file_is(bytes)) return run_saved(a, path, f);
+  if (program_file_is(bytes)) return run_saved(a, path, &bytes, f);
   if (lhlo_is(bytes)) {
     if (f->infeeds.size) return status_error(HEDDLE_UNIMPLEMENTED, "LHLO has no infeeds, found --infeed");
     if (f->on != PLATFORM_INTERPRETER) return run_lhlo(a, path, bytes, f);
@@ -616,6 +618,34 @@ static heddle_status run_file(arena *a, const char *path, void *argument) {
   return s;
 }
 
+static bool writes_to_standard_output(const run_flags *f) {
+  for (int k = 0; k < f->outputs.size; k++)
+    if (strcmp(npy_path(f->outputs.data[k]), "-") == 0) return true;
+  return false;
+}
+
+// Standard output takes one thing.
+static heddle_status check_outputs(const run_flags *f) {
+  if (f->json && f->print)
+    return status_error(HEDDLE_INVALID, "found --json and --print, wanted one of them: both are for standard output");
+  if ((f->json || f->print) && writes_to_standard_output(f))
+    return status_error(HEDDLE_INVALID, "found %s and --output=-, wanted one of them: both are for standard output",
+                        f->json ? "--json" : "--print");
+  if (f->output_files && strcmp(npy_path(f->output_files), "-") == 0)
+    return status_error(HEDDLE_INVALID, "found --outputs=-, wanted a folder or x.npz (--output=- writes one result)");
+  if (f->measure.trace && strcmp(f->measure.trace, "-") == 0)
+    return status_error(HEDDLE_INVALID, "found --trace=-, wanted a file: standard output is for the profile");
+  return status_ok();
+}
+
+static heddle_status check_sizes(const run_flags *f) {
+  if (f->sizes.size && (f->input_files || f->inputs.size || f->infeeds.size || f->on != PLATFORM_CPU))
+    return status_error(HEDDLE_INVALID, "found --sizes and arrays, whose sizes are their own, or another platform");
+  if (f->sizes.size > 1 && (f->measure.json || f->measure.trace))
+    return status_error(HEDDLE_INVALID, "found --sizes twice, wanted it once: --json and --trace are of one size");
+  return status_ok();
+}
+
 static heddle_status check_flags(void *argument) {
   run_flags *f = argument;
   if (f->is_measured && f->random < 0 && !f->input_files && !f->inputs.size) f->random = 0;
@@ -625,8 +655,7 @@ static heddle_status check_flags(void *argument) {
     return status_error(HEDDLE_INVALID, "found --inputs and --input, wanted one of them");
   if (f->expected_files && f->expected.size)
     return status_error(HEDDLE_INVALID, "found --expected_outputs and --expected_output, wanted one of them");
-  if (f->json && f->print)
-    return status_error(HEDDLE_INVALID, "found --json and --print, wanted one of them: both are for standard output");
+  TRY(check_outputs(f));
   TRY(hlo_dump_check(&f->debug));
   TRY(pass_flags_check(&f->driver, PASS_FLAGS_HLO | PASS_FLAGS_MLIR));
   TRY(codegen_flag_take(f->codegen_name, &f->codegen));
@@ -639,11 +668,7 @@ static heddle_status check_flags(void *argument) {
   if (f->is_measured && f->on != PLATFORM_CPU && f->on != PLATFORM_VULKAN)
     return status_error(HEDDLE_INVALID, "--platform: found %s, wanted cpu or vulkan, whose runs are measured",
                         f->platform);
-  if (f->sizes.size && (f->input_files || f->inputs.size || f->infeeds.size || f->on != PLATFORM_CPU))
-    return status_error(HEDDLE_INVALID, "found --sizes and arrays, whose sizes are their own, or another platform");
-  if (f->sizes.size > 1 && (f->measure.json || f->measure.trace))
-    return status_error(HEDDLE_INVALID, "found --sizes twice, wanted it once: --json and --trace are of one size");
-  return status_ok();
+  return check_sizes(f);
 }
 
 static run_flags run_flags_default(void) {

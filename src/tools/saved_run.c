@@ -1,5 +1,5 @@
 // heddle-run: saved programs without the compiler. It links nothing but base, lib, link, prog and rt.
-#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/cpu_level.h"
@@ -10,6 +10,7 @@
 #include "tools/flags.h"
 #include "tools/plain_array.h"
 #include "tools/saved_facts.h"
+#include "tools/saved_print.h"
 
 typedef struct run_flags {
   flag_list inputs, outputs;
@@ -19,53 +20,6 @@ typedef struct run_flags {
   bool trusts_checksums, print, info, time, json;
   saved_facts *facts;  // that --json asks for; else null
 } run_flags;
-
-// --- what a file holds
-
-static void print_values(const char *what, int count, const program_value *values) {
-  for (int k = 0; k < count; k++) {
-    const program_shape *s = &values[k].shape;
-    printf("%s %d%s%s: %s[", what, k, values[k].name && values[k].name[0] ? " = " : "",
-           values[k].name ? values[k].name : "", dtype_name(s->type));
-    bool is_open = false;
-    for (int d = 0; d < s->rank; d++) {
-      printf("%s", d ? "," : "");
-      if (s->dims[d] < 0) printf("?");
-      else printf("%" PRId64, s->dims[d]);
-      is_open |= s->dims[d] < 0;
-    }
-    if (is_open) printf("]\n");
-    else printf("], %" PRId64 " bytes\n", program_shape_bytes(s));
-  }
-}
-
-static void print_info(arena *a, const saved_program *saved) {
-  const program_saved *file = saved_program_contents(saved);
-  const program *p = saved_program_plan(saved);
-  int64_t constants = 0;
-  for (int k = 0; k < p->allocation_count; k++)
-    if (p->allocations[k].kind == PROGRAM_CONSTANT) constants += p->allocations[k].bytes;
-  printf("program %s by %s\n", p->name, file->producer);
-  if (p->device_count > 1) printf("devices %d\n", p->device_count);
-  const program *shown = program_sizes_show(a, p);
-  print_values("parameter", p->parameter_count, shown->parameters);
-  print_values("result", p->given_result_count, shown->results);
-  for (int k = 0; k < program_sizes_given_count(&p->sizes); k++)
-    printf("size %s: %" PRId64 " to %" PRId64 "\n", p->sizes.symbols[k].name, p->sizes.symbols[k].least,
-           p->sizes.symbols[k].most);
-  printf("constants %" PRId64 " bytes\n", constants);
-  if (!p->sizes.symbol_count) printf("temporaries %" PRId64 " bytes\n", p->temporary_bytes);
-  for (int k = 0; k < file->code_count; k++) {
-    const program_code *c = &file->codes[k];
-    size_t bytes = 0;
-    for (int i = 0; i < c->image_count; i++) bytes += c->images[i].size;
-    printf("code %s for %s, %d images of %zu bytes", c->level, c->machine, c->image_count, bytes);
-    if (file->plan_count > 1) printf(", plan %d", c->plan);
-    if (c->sizes) printf(", where %s", c->sizes);
-    else if (p->sizes.is_for_given) printf(" but for the sizes that follow");
-    printf("%s\n  needs %s\n", c == saved_program_code(saved) ? ", taken here" : "", c->features);
-  }
-}
 
 // --- arguments and results
 
@@ -161,7 +115,12 @@ static heddle_status run_path(arena *a, const char *path, const run_flags *f) {
   if (f->time) fprintf(stderr, "load %.3f ms\n", (log_seconds() - start) * 1e3);
   heddle_status s = status_ok();
   if (f->facts) saved_facts_put_file(f->facts, a, saved);
-  if (f->info && !f->facts) print_info(a, saved);
+  if (f->info && !f->facts) {
+    text shown = {0};
+    saved_print(&shown, a, saved);
+    fwrite(shown.data, 1, shown.size, stdout);
+    text_free(&shown);
+  }
   if (f->info) {
     saved_program_close(saved);
     return s;
@@ -191,6 +150,10 @@ static heddle_status check_flags(void *argument) {
   if (f->random >= 0 && f->inputs.size)
     return status_error(HEDDLE_INVALID, "found --random and --input, wanted one of them");
   if (f->json && f->print) return status_error(HEDDLE_INVALID, "found --json and --print, wanted one of them");
+  for (int k = 0; k < f->outputs.size && (f->json || f->print); k++)
+    if (strcmp(f->outputs.data[k], "-") == 0 || strcmp(f->outputs.data[k], "@-") == 0)
+      return status_error(HEDDLE_INVALID, "found %s and --output=-, wanted one of them: both are for standard output",
+                          f->json ? "--json" : "--print");
   if (!f->cpu || !cpu_level_find(f->cpu, &level) || level == CPU_LEVEL_NATIVE) return status_ok();
   if (setenv("ONEDNN_MAX_CPU_ISA", cpu_levels[level].onednn, 1) != 0 ||
       setenv("OPENBLAS_CORETYPE", cpu_levels[level].openblas, 1) != 0)
