@@ -24,6 +24,7 @@ typedef struct profile_event {
   double end;
   int64_t bytes;  // of the slices read and written
   int device;
+  int stream;       // of the device, that it would run on if nobody looked; -1: it is the host's
   int threads;      // that it may use
   bool has_thunks;  // events of its own thunks came before this one and lie within it
   // What the profiler has noted at the beginning, for itself.

@@ -69,7 +69,8 @@ static device_step make_step(arena *a, const run_context *context, const program
   for (int k = 0; k < from->wait_count; k++) waits[k] = numbers[from->waits[k]];
   for (int k = 0; k < from->count && !is_host; k++)
     device_steps_launch(a, context, of->thunks[from->thunks[k]], 0, &launches);
-  return (device_step){.thunks = from->thunks,
+  return (device_step){.count = from->count,
+                       .thunks = from->thunks,
                        .batch = {.number = is_host ? -1 : context->counts->batches++,
                                  .stream = from->stream,
                                  .count = launches.size,

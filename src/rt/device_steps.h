@@ -7,6 +7,7 @@
 #include "rt/thunk.h"
 
 typedef struct device_step {
+  int count;           // of thunks
   const int *thunks;   // of the sequence
   device_batch batch;  // number -1: the host executes the thunk, behind the batches that this one waits for
 } device_step;

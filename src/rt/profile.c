@@ -61,6 +61,8 @@ static void keep_execution(profile *p, const profile_event *event, int row) {
   p->pieces[piece][at % PIECE] = (profile_execution){.row = row,
                                                      .device = event->device,
                                                      .thread = thread_number(p),
+                                                     .stream = (int16_t)event->stream,
+                                                     .threads = (int16_t)event->threads,
                                                      .begin = event->begin - p->start,
                                                      .end = event->end - p->start};
   p->execution_count++;

@@ -10,7 +10,7 @@
 
 typedef struct profile_options {
   bool keeps_events;  // for profile_print_trace
-  int most_events;    // that are kept, of 56 bytes each; 0: a million. The table counts the others, too
+  int most_events;    // that are kept, of 32 bytes each; 0: a million. The table counts the others, too
   bool counters;      // read the CPU's counters around each thunk, which costs a system call for each thread
   bool no_limits;     // the machine is not measured, and no share of its limits is printed
 } profile_options;
@@ -56,6 +56,7 @@ bool profile_has_counters(const profile *p);
 // One execution, with times since the profile was started.
 typedef struct profile_execution {
   int row, device, thread;  // threads are numbered as they are first seen
+  int16_t stream, threads;  // as in profile_event
   double begin, end;
 } profile_execution;
 

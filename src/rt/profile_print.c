@@ -161,19 +161,29 @@ static void put_name(json_writer *w, const char *what, int device, int thread, c
   json_end(w, '}');
 }
 
-// Which threads have worked for which device: they are given names in the order in which they came.
+// Rows of streams come below those of threads.
+enum { STREAM_ROWS = 1 << 16 };
+
+static int trace_row(const profile_execution *e) { return e->stream >= 0 ? STREAM_ROWS + e->stream : e->thread; }
+
+static void put_row_name(json_writer *w, arena *a, const profile_execution *e) {
+  const bool is_stream = e->stream >= 0;
+  put_name(w, "thread_name", e->device, trace_row(e),
+           arena_printf(a, "%s %d", is_stream ? "stream" : "thread", is_stream ? e->stream : e->thread));
+}
+
+// Which threads and streams have worked for which device: they are given names in the order in which they came.
 static void put_names(json_writer *w, const profile *p) {
   arena *a = arena_create();
   ptr_map seen = {0};
   for (int64_t i = 0; i < profile_execution_count(p); i++) {
     const profile_execution *e = profile_execution_at(p, i);
     const void *device = (void *)(intptr_t)(e->device + 1);
-    const void *thread = (void *)(((intptr_t)(e->device + 1) << 32) + e->thread + 1);
+    const void *row = (void *)(((intptr_t)(e->device + 1) << 32) + trace_row(e) + 1);
     if (!ptr_map_has(&seen, device)) put_name(w, "process_name", e->device, 0, arena_printf(a, "device %d", e->device));
-    if (!ptr_map_has(&seen, thread))
-      put_name(w, "thread_name", e->device, e->thread, arena_printf(a, "thread %d", e->thread));
+    if (!ptr_map_has(&seen, row)) put_row_name(w, a, e);
     ptr_map_put(a, &seen, device, (void *)w);
-    ptr_map_put(a, &seen, thread, (void *)w);
+    ptr_map_put(a, &seen, row, (void *)w);
   }
   arena_destroy(a);
 }
@@ -189,8 +199,10 @@ static void put_execution(json_writer *w, const profile *p, const profile_execut
   json_put_number(w, "ts", round(e->begin * 1e9) * 1e-3);
   json_put_number(w, "dur", round(seconds * 1e9) * 1e-3);
   json_put_int(w, "pid", e->device);
-  json_put_int(w, "tid", e->thread);
+  json_put_int(w, "tid", trace_row(e));
   json_begin(w, "args", '{');
+  if (e->stream >= 0) json_put_int(w, "stream", e->stream);
+  else json_put_int(w, "threads", e->threads);
   put_text(w, "origin", t->origin);
   put_text(w, "file", t->where.file);
   json_put_int(w, "line", t->where.line);

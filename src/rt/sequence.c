@@ -29,6 +29,7 @@ static const char *text_or_none(const char *s) { return s ? s : ""; }
 static heddle_status prepare(arena *a, const run_context *context, const program_thunk *from, thunk *t) {
   t->type = thunk_types[context->program->device][from->kind];
   t->from = from;
+  t->stream = -1;
   heddle_status s = t->type->prepare(a, context, from, t);
   if (!status_is_ok(s))
     return status_context(status_locate(s, from->where), "while preparing %s %s",
@@ -62,6 +63,14 @@ static void add_up(sequence *s, int count) {
   for (int i = 0; i < s->schedule.step_count; i++) s->is_serial = s->is_serial && !s->schedule.steps[i].is_parallel;
 }
 
+static void note_streams(sequence *s) {
+  for (int i = 0; i < s->steps.count; i++) {
+    const device_step *step = &s->steps.steps[i];
+    for (int k = 0; k < step->count && step->batch.number >= 0; k++)
+      s->thunks[step->thunks[k]].stream = step->batch.stream;
+  }
+}
+
 heddle_status sequence_create(arena *a, const run_context *context, const program_sequence *from, sequence **out) {
   sequence *s = arena_new(a, sequence);
   s->thunks = arena_array(a, thunk, from->count);
@@ -77,6 +86,7 @@ heddle_status sequence_create(arena *a, const run_context *context, const progra
   const bool is_in_order = context->program->memory_limit > 0 || context->device || context->program->streams == 1;
   thunk_schedule_make(a, context->program, from->count, s->thunks, is_in_order ? 1 : context->threads, &s->schedule);
   if (context->device) device_steps_make(a, context, from, &s->steps);
+  note_streams(s);
   place_scratch(s);
   add_up(s, from->count);
   return status_ok();
@@ -110,6 +120,7 @@ static heddle_status execute_watched(const thunk *t, const run_frame *f) {
                          .kind = program_thunk_kind_name(t->from->kind),
                          .bytes = thunk_work_bytes(context->program, t->from),
                          .device = f->device,
+                         .stream = t->stream,
                          .threads = f->threads,
                          .has_thunks = t->from->sequence_count > 0};
   if (context->profile_start) context->profile_start(context->profile_user, &event);

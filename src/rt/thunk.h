@@ -40,6 +40,7 @@ struct thunk {
   int64_t scratch_bytes;   // wanted while it runs, aligned to 64
   int64_t scratch_offset;  // where they lie in f->scratch, given after prepare
   double cost;             // seconds on one thread, estimated, to tell small from large; 0: judged by the bytes moved
+  int stream;              // of the device, that runs it; -1: the host does
   bool is_serial;          // uses one thread however many the frame allows; prepare may set it
   bool has_effects;        // on more than its slices: keeps its order among others that have; prepare may set it
 };
