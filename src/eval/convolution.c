@@ -1,5 +1,6 @@
 // convolution, by its definition: for every result element, every kernel position that meets the input, every input
 // feature of the group. Sums are kept in the compute type, as for dot.
+#include "base/call.h"
 #include "base/int64.h"
 #include "eval/elementwise.h"
 #include "eval/interpreter.h"
@@ -118,6 +119,7 @@ static void sum_window(const convolving *c, const int64_t *at, void *sum) {
   } while (strided_next(outer, sizes, k));
 }
 
+// Cut short when the call is over, which whoever runs the instruction asks, too.
 static void convolve(interpreter *in, const convolving *c, void *result) {
   if (shape_element_count(c->output) == 0) return;
   int64_t at[SHAPE_MAX_RANK] = {0}, number = 0;
@@ -126,7 +128,7 @@ static void convolve(interpreter *in, const convolving *c, void *result) {
     sum_window(c, at, &sum);
     noise_on_rounding(&in->noise, c->output->dtype, 1, &sum);
     compute_store(c->output->dtype, result, number++, 1, &sum);
-  } while (strided_next(c->output->rank, c->output->dims, at));
+  } while (strided_next(c->output->rank, c->output->dims, at) && !call_is_over());
 }
 
 // The whole array in its compute type.

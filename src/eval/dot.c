@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/call.h"
 #include "eval/elementwise.h"
 #include "eval/interpreter.h"
 #include "eval/strided.h"
@@ -163,13 +164,14 @@ static void multiply_rows(row_fn row, int64_t size, int64_t rows, int64_t depth,
             right + (k * columns + c) * size, columns, sums + (m * columns + c) * size);
 }
 
+// Cut short when the call is over, which whoever runs the instruction asks, too.
 static void multiply(interpreter *in, const dot_matrices *l, const dot_matrices *r, const void *left, const void *right,
                      void *sums, value *out) {
   const dtype t = out->shape->dtype;
   const row_fn row = row_of(t, l->depth);
   const int64_t size = compute_size(t);
   for (int64_t b = 0; b < l->batch; b++)
-    for (int64_t m = 0; m < l->free; m += BLOCK_ROWS) {
+    for (int64_t m = 0; m < l->free && !call_is_over(); m += BLOCK_ROWS) {
       const int64_t rows = smaller(l->free - m, BLOCK_ROWS);
       multiply_rows(row, size, rows, l->depth, r->free, (const char *)left + (b * l->free + m) * l->depth * size,
                     (const char *)right + b * r->free * r->depth * size, sums);

@@ -280,6 +280,12 @@ static heddle_status run_step(interpreter *in, const step *s, value **slots, val
   for (int k = 0; k < i->operand_count; k++) operands[k] = slots[s->operands[k]];
   heddle_status status =
       in->shapes->in_use ? dynamic_size_step(in, i, operands, out) : eval_ops[i->opcode](in, i, operands, out);
+  // What the call's end has cut short is no result.
+  if (status_is_ok(status) && call_is_over()) {
+    value_release(*out);
+    *out = NULL;
+    status = call_cancelled();
+  }
   // Values and libraries do not know for whom they work.
   return status_locate(status, i->where);
 }

@@ -6,6 +6,7 @@
 // back on the interpreter, one call per lane.
 #include "eval/scalar_program.h"
 
+#include "base/call.h"
 #include "eval/elementwise.h"
 
 enum {
@@ -298,6 +299,7 @@ static heddle_status run_lane(interpreter *in, scalar_program *p, int64_t lane, 
 
 heddle_status scalar_program_run(interpreter *in, scalar_program *p, int64_t count, const void *const *inputs,
                                  void *const *outputs) {
+  TRY(call_check());
   if (!p->is_compiled) {
     for (int64_t lane = 0; lane < count; lane++) TRY(run_lane(in, p, lane, inputs, outputs));
     return status_ok();

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/call.h"
 #include "base/log.h"
 #include "base/pool.h"
 #include "rt/buffer.h"
@@ -27,7 +28,7 @@ static void copy_pieces(void *argument, int64_t begin, int64_t end) {
 
 static double best_of_runs(copy *c, int threads) {
   double best = 0;
-  for (int i = 0; i < RUNS; i++) {
+  for (int i = 0; i < RUNS && !call_is_over(); i++) {
     double start = log_seconds();
     pool_run(threads, (c->bytes + PIECE - 1) / PIECE, copy_pieces, c);
     double seconds = log_seconds() - start;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/call.h"
 #include "base/cpu_level.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -73,7 +74,7 @@ static void run_on_threads(void *argument, int64_t begin, int64_t end) {
 static double measure_flops(int threads) {
   int64_t counts[POOL_THREADS_MAX];
   double best = 0;
-  for (int i = 0; i < RUNS; i++) {
+  for (int i = 0; i < RUNS && !call_is_over(); i++) {
     const double start = log_seconds();
     pool_run(threads, threads, run_on_threads, counts);
     const double seconds = log_seconds() - start;
@@ -140,10 +141,11 @@ machine_limits machine_limits_get(int threads) {
   machine_limits m = {.threads = threads < 1 ? 1 : threads > POOL_THREADS_MAX ? POOL_THREADS_MAX : threads};
   const char *path = machine_limits_path(a, m.threads), *head = file_head(a, m.threads);
   if (!path || !read_kept(a, path, head, &m)) {
-    for (int64_t bytes = COPIED_BYTES; bytes >= LEAST_BYTES && m.bytes_per_second <= 0; bytes /= 2)
+    for (int64_t bytes = COPIED_BYTES; bytes >= LEAST_BYTES && m.bytes_per_second <= 0 && !call_is_over(); bytes /= 2)
       m.bytes_per_second = bandwidth_of_copy(bytes, m.threads);
     m.flops = measure_flops(m.threads);
-    if (path && m.bytes_per_second > 0) keep(a, arena_strdup(a, path, strlen(path)), head, &m);
+    // Cut short by the call's end, they are too low.
+    if (path && m.bytes_per_second > 0 && !call_is_over()) keep(a, arena_strdup(a, path, strlen(path)), head, &m);
   }
   arena_destroy(a);
   return m;
