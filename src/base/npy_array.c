@@ -51,6 +51,13 @@ static bool parse_dictionary(str source, header *h) {
   return scan_at_end(&s) && h->has_descr && h->has_order && h->has_shape;
 }
 
+// NumPy fills headers up with blanks.
+static heddle_status wrong_header(const char *path, str header) {
+  while (header.size > 0 && strchr(" \n", header.data[header.size - 1])) header.size--;
+  return status_error(HEDDLE_INVALID, "'%s': malformed .npy header '%.*s'", path,
+                      (int)(header.size < 200 ? header.size : 200), header.data);
+}
+
 // Splits the file into header and elements.
 static heddle_status parse_header(const char *path, str file, header *h, str *elements) {
   const unsigned char *bytes = (const unsigned char *)file.data;
@@ -64,9 +71,7 @@ static heddle_status parse_header(const char *path, str file, header *h, str *el
   size_t size = bytes[8] | (size_t)bytes[9] << 8;
   if (version > 1) size |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
   if (size > file.size - start) return status_error(HEDDLE_INVALID, "'%s' ends within its header", path);
-  if (!parse_dictionary((str){file.data + start, size}, h))
-    return status_error(HEDDLE_INVALID, "'%s': malformed .npy header '%.*s'", path, (int)(size < 200 ? size : 200),
-                        file.data + start);
+  if (!parse_dictionary((str){file.data + start, size}, h)) return wrong_header(path, (str){file.data + start, size});
   *elements = (str){file.data + start + size, file.size - start - size};
   return status_ok();
 }

@@ -10,6 +10,7 @@
 #include "base/heap.h"
 #include "heddle/version.h"
 #include "tools/interrupt.h"
+#include "tools/json_error.h"
 
 bool flags_same_name(str name, const char *other) {
   if (name.size != strlen(other)) return false;
@@ -148,7 +149,7 @@ static void print_help(const command_line *line) {
   printf("%s\n\n%s\n\nflags:\n", line->usage, line->summary);
   for (const flag *f = line->flags; f->name; f++) flags_print_help_line(f->name, f->argument, f->help);
   if (line->others) line->others->print_help();
-  printf("\n--help and --version print what they say and stop.\n");
+  printf("\n--help and --version print what they say and stop; what follows -- is no flag.\n");
 }
 
 void flags_print_version(str name) { printf(STR_FMT " (Heddle) %s\n", STR_ARG(name), HEDDLE_VERSION); }
@@ -174,9 +175,14 @@ heddle_status flags_parse(arena *a, const command_line *line, int argc, char **a
   int count = 0;
   while (line->flags[count].name) count++;
   const char **given = arena_array(a, const char *, count);
+  bool are_files = false;  // behind `--`
   for (int i = 0; i < argc; i++) {
     const char *word = argv[i];
-    if (word[0] != '-' || !word[1]) {
+    if (!are_files && strcmp(word, "--") == 0) {
+      are_files = true;
+      continue;
+    }
+    if (are_files || word[0] != '-' || !word[1]) {
       vec_push(a, positional, word);
       continue;
     }
@@ -216,16 +222,35 @@ int command_line_exit_status(heddle_status s) {
 
 int command_line_output_status(int status) {
   errno = 0;
-  if (fflush(stdout) != 0 || ferror(stdout)) {
+  if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0) {
     // An earlier write may have failed: its reason is gone.
     fprintf(stderr, "error: cannot write standard output%s%s\n", errno ? ": " : "", errno ? strerror(errno) : "");
-    if (status == 0) status = 1;
+    status = 1;
   }
   // Where messages are lost, only the exit status is left to say so.
   return ferror(stderr) && status == 0 ? 1 : status;
 }
 
-static int usage_error(const command_line *line, heddle_status s) {
+// Whether whoever reads standard output wants JSON, as far as a command line that is wrong can tell.
+static bool wants_json(const command_line *line, int argc, char **argv) {
+  bool wanted = false;
+  for (int i = 0; i < argc && find_flag(line->flags, STR("json")); i++)
+    wanted |= strcmp(argv[i], "--json") == 0 || strcmp(argv[i], "-json") == 0;
+  return wanted;
+}
+
+static void print_json_error(heddle_status s) {
+  text out = {0};
+  json_writer w = {.out = &out};
+  json_begin(&w, NULL, '{');
+  json_error_put(&w, s);
+  json_end(&w, '}');
+  fwrite(out.data, 1, out.size, stdout);
+  text_free(&out);
+}
+
+static int usage_error(const command_line *line, int argc, char **argv, heddle_status s) {
+  if (wants_json(line, argc, argv)) print_json_error(s);
   (void)command_line_exit_status(s);
   fprintf(stderr, "usage: %s (" STR_FMT " --help)\n", line->usage, STR_ARG(tool_name(line)));
   return EXIT_USAGE;
@@ -247,7 +272,7 @@ static int parse_files(arena *a, const command_line *line, int argc, char **argv
     s = status_error(HEDDLE_INVALID, "found %s, wanted %s", files->data[most], most ? "one file" : "flags only");
   if (status_is_ok(s) && needs_one && files->size == 0) s = status_error(HEDDLE_INVALID, "found no file, wanted one");
   if (status_is_ok(s) && line->check) s = line->check(argument);
-  return status_is_ok(s) ? files->size : -1 - usage_error(line, s);
+  return status_is_ok(s) ? files->size : -1 - usage_error(line, argc, argv, s);
 }
 
 // What has been interrupted says so, whatever error that became on its way.
@@ -277,6 +302,7 @@ int command_line_main(const command_line *line, int argc, char **argv, const cha
 }
 
 int command_line_main_files(const command_line *line, int argc, char **argv, command_fn run, void *argument) {
+  heap_set_last_resort(leave);
   interrupt_watch();
   arena *a = arena_create();
   flag_list files = {0};

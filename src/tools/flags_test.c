@@ -38,6 +38,16 @@ static parsed parse(int argc, const char *const *words) {
 
 #define PARSE(...) parse((int)(sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *)), (const char *[]){__VA_ARGS__})
 
+static void test_files_like_flags(void **state) {
+  (void)state;
+  const parsed p = PARSE("--on", "--", "-x.hlo", "--on=3", "--");
+  assert_true(status_is_ok(p.status));
+  assert_true(p.on);
+  assert_int_equal(p.files.size, 3);
+  assert_string_equal(p.files.data[0], "-x.hlo");
+  assert_string_equal(p.files.data[2], "--");
+}
+
 static void expect_error(parsed p, const char *message) {
   assert_int_equal(heddle_status_code(p.status), HEDDLE_INVALID);
   assert_string_equal(status_brief(p.status), message);
@@ -147,9 +157,11 @@ static int tear_down(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_every_spelling), cmocka_unit_test(test_words_apart), cmocka_unit_test(test_defaults_stay),
-      cmocka_unit_test(test_switches),       cmocka_unit_test(test_numbers),     cmocka_unit_test(test_ranges),
-      cmocka_unit_test(test_contradictions), cmocka_unit_test(test_mistakes),    cmocka_unit_test(test_help_wins),
+      cmocka_unit_test(test_files_like_flags), cmocka_unit_test(test_every_spelling),
+      cmocka_unit_test(test_words_apart),      cmocka_unit_test(test_defaults_stay),
+      cmocka_unit_test(test_switches),         cmocka_unit_test(test_numbers),
+      cmocka_unit_test(test_ranges),           cmocka_unit_test(test_contradictions),
+      cmocka_unit_test(test_mistakes),         cmocka_unit_test(test_help_wins),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

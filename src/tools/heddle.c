@@ -5,9 +5,11 @@
 #include "tools/commands.h"
 #include "tools/flags.h"
 
+typedef int (*command_main)(int argc, char **argv);
+
 static const struct {
   const char *name;
-  int (*run)(int argc, char **argv);
+  command_main run;
   const char *summary;
 } commands[] = {
     {"run", command_run, "compile and run a module, compare its results"},
@@ -25,11 +27,27 @@ enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 static void print_usage(FILE *out) {
   fprintf(out, "heddle COMMAND ...\n\n");
   for (int i = 0; i < COMMAND_COUNT; i++) fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
-  fprintf(out, "\nheddle COMMAND --help lists a command's flags.\n");
+  fprintf(out, "\nheddle COMMAND --help lists a command's flags, and so does heddle help COMMAND.\n");
+}
+
+static bool is_help(const char *word) {
+  static const char *const words[] = {"help", "--help", "-help", "-h"};
+  for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+    if (strcmp(word, words[k]) == 0) return true;
+  return false;
+}
+
+static command_main find_command(const char *name) {
+  for (int i = 0; i < COMMAND_COUNT; i++)
+    if (strcmp(name, commands[i].name) == 0) return commands[i].run;
+  return NULL;
 }
 
 int main(int argc, char **argv) {
-  if (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)) {
+  static char help[] = "--help";
+  if (argc == 3 && strcmp(argv[1], "help") == 0 && find_command(argv[2]))
+    return find_command(argv[2])(1, (char *[]){help, NULL});
+  if (argc >= 2 && is_help(argv[1])) {
     print_usage(stdout);
     return command_line_output_status(0);
   }
@@ -37,8 +55,7 @@ int main(int argc, char **argv) {
     flags_print_version(STR("heddle"));
     return command_line_output_status(0);
   }
-  for (int i = 0; i < COMMAND_COUNT && argc >= 2; i++)
-    if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 2, argv + 2);
+  if (argc >= 2 && find_command(argv[1])) return find_command(argv[1])(argc - 2, argv + 2);
   if (argc >= 2) fprintf(stderr, "heddle: error: found command %s, wanted one of:\n", argv[1]);
   print_usage(stderr);
   return 2;
