@@ -43,6 +43,20 @@ install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT he
 
 # --- libraries and what finds them
 
+# What pkg-config says follows the file's own place, so that an installed tree can be moved; folders that were given as
+# absolute paths stay where they are.
+file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" up "${up}")
+set(PKG_PREFIX "\${pcfiledir}/${up}")
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+  set(PKG_PREFIX "${CMAKE_INSTALL_PREFIX}")
+endif()
+foreach(folder LIBDIR INCLUDEDIR)
+  set(PKG_${folder} "\${prefix}/${CMAKE_INSTALL_${folder}}")
+  if(IS_ABSOLUTE "${CMAKE_INSTALL_${folder}}")
+    set(PKG_${folder} "${CMAKE_INSTALL_${folder}}")
+  endif()
+endforeach()
 foreach(library ${libraries})
   string(REPLACE "lib" "" name ${library})
   install(TARGETS ${library} EXPORT heddle-targets
@@ -85,6 +99,12 @@ foreach(component heddle ${libraries} libheddle-dev)
   set(CPACK_DEBIAN_${upper}_PACKAGE_SECTION libs)
   if(component IN_LIST libraries)
     list(APPEND own_libraries "${component} (= ${HEDDLE_VERSION})")
+  endif()
+  # Loaded when a program needs them (lib/external.def), so that no link names them.
+  if(NOT component STREQUAL libheddle-dev)
+    set(CPACK_DEBIAN_${upper}_PACKAGE_RECOMMENDS
+      "libdnnl2, libopenblas0, libfftw3-double3, libfftw3-single3, liblapacke, libgomp1")
+    set(CPACK_DEBIAN_${upper}_PACKAGE_SUGGESTS "libvulkan1")
   endif()
 endforeach()
 set(CPACK_DEBIAN_HEDDLE_PACKAGE_SECTION devel)

@@ -101,8 +101,8 @@ def bash(table):
     return f"""# bash completion for heddle, made by scripts/help_pages.py
 _heddle() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} words
-  # Bash takes --flag=value apart at the sign.
-  if [[ $current == "=" ]]; then current=; fi
+  # Bash takes --flag=@value apart at the signs.
+  if [[ $current == "=" || $current == "@" ]]; then current=; fi
   if [[ $before == "=" ]]; then before=${{COMP_WORDS[COMP_CWORD-2]}}; fi
   if [[ $COMP_CWORD -eq 1 ]]; then
     COMPREPLY=($(compgen -W "{' '.join(c for c, _ in table)} --help --version" -- "$current"))
@@ -120,7 +120,7 @@ _heddle() {{
     COMPREPLY=($(compgen -W "$words" -- "$current"))
     [[ ${{#COMPREPLY[@]}} -eq 1 && ${{COMPREPLY[0]}} == *= ]] && compopt -o nospace
   else
-    COMPREPLY=($(compgen -f -- "$current"))
+    mapfile -t COMPREPLY < <(compgen -f -- "$current")  # a line each: names may have spaces
   fi
 }}
 complete -o filenames -F _heddle heddle

@@ -29,7 +29,7 @@ int main(void) {
 # What the manual must say; the rest is what --help says.
 MANUAL = ["NAME", "SYNOPSIS", "heddle run MODULE", "--input=", "EXIT STATUS"]
 COMPLETIONS = [("heddle ", "run"), ("heddle run --plat", "--platform=cpu"), ("heddle ops --h", "--help"),
-               ("heddle compile --emi", "--emit=")]
+               ("heddle compile --emi", "--emit="), ("heddle run with", "with blank.hlo"), ("heddle run --input = @ with", "with blank.hlo")]
 
 
 def run(command, **how):
@@ -114,6 +114,23 @@ def check_pkg_config(prefix, folder):
             raise RuntimeError(f"{name} printed\n{found}")
 
 
+def check_folders(folder):
+    """pkg-config finds headers and libraries wherever a tree has them, Debian's folders per machine included"""
+    for number, (lib, include) in enumerate([("lib/x86_64-linux-gnu", "include"), ("lib64", "include/deep"), ("lib", "include")]):
+        build, root = folder / f"configured{number}", folder / f"moved{number}"
+        must(["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_INSTALL_PREFIX=/usr",
+              "-DCMAKE_CXX_COMPILER=clang++-19", f"-DCMAKE_INSTALL_LIBDIR={lib}", f"-DCMAKE_INSTALL_INCLUDEDIR={include}"])
+        place = root / lib / "pkgconfig"
+        place.mkdir(parents=True)
+        for name in ("heddle", "heddle-runtime"):
+            (place / f"{name}.pc").write_text((build / f"{name}.pc").read_text(encoding="utf-8"), encoding="utf-8")
+            for variable, wanted in (("libdir", root / lib), ("includedir", root / include)):
+                found = must(["pkg-config", f"--variable={variable}", name],
+                             env={**os.environ, "PKG_CONFIG_PATH": str(place)}).strip()
+                if os.path.normpath(found) != str(wanted):
+                    raise RuntimeError(f"{name}.pc says {variable}={found} in {place}, wanted {wanted}")
+
+
 def check_object(prefix, folder):
     """a program becomes an object and a header that link with libm alone"""
     examples = prefix / "share/heddle/examples"
@@ -153,13 +170,14 @@ def check_manual(prefix, build):
             raise RuntimeError(f"heddle.1 does not have {flag[1]} of heddle run")
 
 
-def check_completion(prefix):
+def check_completion(prefix, folder):
     """completions offer commands, flags and values"""
     script = prefix / "share/bash-completion/completions/heddle"
     for line, wanted in COMPLETIONS:
         words = line.split(" ")
         quoted = " ".join(f"'{w}'" for w in words)
-        found = must(["bash", "-c", f"compopt() {{ :; }}; . {script}; COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; "
+        (folder / "with blank.hlo").touch()
+        found = must(["bash", "-c", f"cd '{folder}'; compopt() {{ :; }}; . {script}; COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; "
                                     '_heddle; printf "%s\\n" "${COMPREPLY[@]}"']).split("\n")
         if wanted not in found:
             raise RuntimeError(f"'{line}' was completed to {found}, wanted {wanted} among them")
@@ -200,8 +218,9 @@ def main():
         packaged = []
         checks = [("names", lambda: check_names(installed / "include/heddle", installed / "lib")), ("headers", lambda: check_headers(installed, folder)),
                   ("pkg-config", lambda: check_pkg_config(installed, folder)),
+                  ("folders", lambda: check_folders(folder)),
                   ("find-package", lambda: check_cmake(installed, folder)), ("object", lambda: check_object(installed, folder)),
-                  ("manual", lambda: check_manual(installed, build)), ("completion", lambda: check_completion(installed)),
+                  ("manual", lambda: check_manual(installed, build)), ("completion", lambda: check_completion(installed, folder)),
                   ("packages", lambda: packaged.append(check_packages(build, folder))),
                   ("packages-names", lambda: check_names(packaged[0] / "include/heddle", packaged[0] / "lib")),
                   ("packages-pkg-config", lambda: check_pkg_config(packaged[0], folder))]
