@@ -189,6 +189,11 @@ HEDDLE_API heddle_status heddle_program_run_with(heddle_program *program, const 
 // library that is absent.
 HEDDLE_API heddle_status heddle_object_call(const void *description, size_t size, void *const *buffers);
 
+// The same for an operation whose sizes only calls know: sizes[i] is the one of input i, which has one dimension. Among
+// the inputs are some that nobody reads, and whose addresses do not matter, of the program's open sizes.
+HEDDLE_API heddle_status heddle_object_call_sizes(const void *description, size_t size, void *const *buffers,
+                                                  const int64_t *sizes);
+
 #ifdef __cplusplus
 }
 #endif

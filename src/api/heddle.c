@@ -5,6 +5,7 @@
 
 #include "api/argument_shapes.h"
 #include "api/handle.h"
+#include "api/open_classes.h"
 #include "api/open_compile.h"
 #include "api/program_shape.h"
 #include "base/call.h"
@@ -36,7 +37,7 @@ static heddle_status compile_text(compiled_program *p, const char *file, str sou
   }
   module *m;
   TRY(open_compile_import(p->arena, file, source, import, &m));
-  if (!m) return open_compile(p->arena, file, source, import, options, &p->code);
+  if (!m) return open_classes_compile(p->arena, file, source, import, options, &p->code);
   device_counts_adopt(m, 0, 0);
   return compile_module(p->arena, m, options, &p->code);
 }
@@ -76,7 +77,7 @@ static heddle_status run_open(heddle_program *program, const int64_t *const *inp
   return open_instances_run(p->instances, program, input_dims, inputs, outputs, dims);
 }
 
-// Of a program that is compiled for each size: what is compiled for it says.
+// Of a program that is compiled for each size, or has code for some alone: what is compiled for it says.
 static heddle_status result_dims(const heddle_program *program, const int64_t *const *input_dims, int number,
                                  int64_t *dims) {
   const compiled_program *p = (const compiled_program *)program;
@@ -138,7 +139,7 @@ static heddle_status compile(void *argument) {
   const invocable callable = {made, p->code.executable, p->code.buffers};
   program_handle_fill(p->arena, &callable, destroy, &p->handle);
   if (p->code.is_open) p->handle.run_open = run_open;
-  if (p->code.symbols) p->handle.dims_open = result_dims;
+  if (p->code.symbols || made->sizes.is_for_given) p->handle.dims_open = result_dims;
   progress_tell(&options.progress, "done", 0, 0);
   return status_ok();
 }

@@ -176,6 +176,11 @@ heddle_status object_make(arena *a, const compiled *c, const char *name, bool fr
     return status_at(HEDDLE_UNIMPLEMENTED, c->program.where,
                      "the program runs on %d devices, which only the runtime has: save the program instead",
                      c->program.device_count);
+  if (c->program.sizes.is_for_given)
+    return status_at(
+        HEDDLE_UNIMPLEMENTED, c->program.where,
+        "the program has code for each remainder of what divides its sizes, between which only the runtime "
+        "chooses: save the program instead");
   kernel_image driver;
   object_code_calls calls;
   TRY(make_driver(a, c, name, freestanding, &calls, &driver));

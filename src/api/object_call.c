@@ -1,16 +1,25 @@
 // Slices that are the same bytes become one, so that what works in place does so in the runtime, too.
 #include "api/object_call.h"
 
+#include <string.h>
+
+#include "api/object_code.h"
+#include "api/open_samples.h"
 #include "api/save.h"
 #include "base/cpu_features.h"
 #include "base/vec.h"
 #include "lib/draw.h"
+#include "prog/program_sizes.h"
+
+// That one call takes (heddle_object_call_sizes).
+enum { MOST_PARAMETERS = 64 };
 
 typedef struct calling {
   arena *arena;
-  const program *whole;
-  VEC(int) arrays;   // slices of `whole`, each other bytes: parameter k is arrays[k]
-  VEC(int) written;  // result k is parameter written[k]
+  const program *whole;   // its numbers are those of a sample, if sizes are open
+  const program *marked;  // the same with what stands for open numbers
+  VEC(int) arrays;        // slices of `whole`, each other bytes: parameter k is arrays[k]
+  VEC(int) written;       // result k is parameter written[k]
 } calling;
 
 // --- which thunks can be handed over
@@ -89,14 +98,19 @@ static program_value bytes_value(arena *a, int64_t bytes, int donated) {
   return (program_value){.name = "", .shape = {DTYPE_U8, 1, dims, dims + 1}, .donated_parameter = donated};
 }
 
+static int size_count(const calling *c) { return program_sizes_given_count(&c->marked->sizes); }
+
+// What stands for a symbol among the numbers of a marked program.
+static int64_t mark_symbol(const calling *c, int symbol) { return INT64_MIN + c->marked->sizes.number_count + symbol; }
+
 static void add_memory(calling *c, program *p) {
-  const int count = c->arrays.size, results = c->written.size;
-  program_value *parameters = arena_array(c->arena, program_value, count);
+  const int count = c->arrays.size, results = c->written.size, sizes = size_count(c);
+  program_value *parameters = arena_array(c->arena, program_value, count + sizes);
   program_value *values = arena_array(c->arena, program_value, results);
   program_allocation *allocations = arena_array(c->arena, program_allocation, count + results);
   program_slice *slices = arena_array(c->arena, program_slice, count);
   for (int k = 0; k < count; k++) {
-    const int64_t bytes = c->whole->slices[c->arrays.data[k]].bytes;
+    const int64_t bytes = c->marked->slices[c->arrays.data[k]].bytes;
     parameters[k] = bytes_value(c->arena, bytes, -1);
     allocations[k] = (program_allocation){.kind = PROGRAM_PARAMETER, .number = k, .bytes = bytes};
     slices[k] = (program_slice){.allocation = k, .bytes = bytes};
@@ -108,7 +122,9 @@ static void add_memory(calling *c, program *p) {
     allocations[count + k] = (program_allocation){.kind = PROGRAM_RESULT, .number = k, .bytes = bytes};
     slices[parameter].allocation = count + k;
   }
-  p->parameter_count = p->slice_count = count;
+  for (int k = 0; k < sizes; k++) parameters[count + k] = bytes_value(c->arena, mark_symbol(c, k), -1);
+  p->parameter_count = count + sizes;
+  p->slice_count = count;
   p->result_count = p->given_result_count = results;
   p->allocation_count = count + results;
   p->parameters = parameters;
@@ -142,17 +158,66 @@ static void add_thunk(calling *c, const program_thunk *from, program *p) {
 }
 
 static const int *buffers_of(const calling *c) {
-  int *buffers = arena_array(c->arena, int, c->arrays.size + c->written.size);
-  for (int k = 0; k < c->arrays.size; k++) buffers[k] = c->arrays.data[k];
-  for (int k = 0; k < c->written.size; k++) buffers[c->arrays.size + k] = c->arrays.data[c->written.data[k]];
+  const int arrays = c->arrays.size, parameters = arrays + size_count(c);
+  int *buffers = arena_array(c->arena, int, parameters + c->written.size);
+  for (int k = 0; k < arrays; k++) buffers[k] = c->arrays.data[k];
+  for (int k = arrays; k < parameters; k++) buffers[k] = buffers[0];
+  for (int k = 0; k < c->written.size; k++) buffers[parameters + k] = c->arrays.data[c->written.data[k]];
   return buffers;
 }
 
-heddle_status object_call_make(arena *a, const compiled *c, const program_thunk *t, object_call *out) {
-  calling x = {.arena = a, .whole = &c->program};
+// --- open sizes
+
+typedef struct opening {
+  const calling *of;
+  int64_t symbols[PROGRAM_MOST_SYMBOLS];  // of a sample
+  int number;                             // of the small program
+  VEC(program_open_number) open;
+} opening;
+
+// The terms of a symbol alone.
+static void symbol_terms(const program_sizes *s, int symbol, int64_t *terms) {
+  int term = 1;
+  for (int k = 0; k < symbol; k++) term *= s->degree + 1;
+  terms[term] = 1;
+}
+
+// A marked number becomes the one of the sample, which the small program has beside its terms.
+static int64_t open_number(void *context, int64_t number) {
+  opening *o = context;
+  const calling *c = o->of;
+  const program_sizes *s = &c->marked->sizes;
+  const int64_t *terms = object_code_terms(c->marked, number);
+  const int64_t symbol = number - mark_symbol(c, 0);
+  program_open_number x = {.number = o->number++};
+  if (terms) memcpy(x.terms, terms, sizeof x.terms);
+  else if (number < 0 && symbol >= 0 && symbol < size_count(c)) symbol_terms(s, (int)symbol, x.terms);
+  else return number;
+  vec_push(c->arena, &o->open, x);
+  return program_sizes_value(s, x.terms, o->symbols);
+}
+
+static const program *with_sizes(const calling *c, const compiled *of, const program *small) {
+  opening o = {.of = c};
+  const program_sizes *s = &c->marked->sizes;
+  if (s->symbol_count == 0) return small;
+  for (int k = 0; k < s->symbol_count; k++) o.symbols[k] = open_samples_stand_in(&of->samples->stand_ins, 0, k);
+  program *opened = program_sizes_map(c->arena, small, open_number, &o);
+  opened->sizes = *s;
+  opened->sizes.check_count = 0;  // the workspace's function has asked them
+  opened->sizes.number_count = o.open.size;
+  opened->sizes.numbers = o.open.data;
+  return opened;
+}
+
+heddle_status object_call_make(arena *a, const compiled *c, const program *marked, const program_thunk *t,
+                               object_call *out) {
+  calling x = {.arena = a, .whole = &c->program, .marked = marked};
   TRY(check(c, t));
   TRY(collect(&x, t));
+  if (x.arrays.size + size_count(&x) > MOST_PARAMETERS) return refuse(t, "it takes too many arrays");
   compiled alone = *c;
+  alone.special_count = 0;
   alone.program = (program){.name = c->program.name,
                             .where = c->program.where,
                             .device = c->program.device,
@@ -160,6 +225,10 @@ heddle_status object_call_make(arena *a, const compiled *c, const program_thunk 
                             .partition_count = 1};
   add_memory(&x, &alone.program);
   add_thunk(&x, t, &alone.program);
-  *out = (object_call){.buffer_count = x.arrays.size + x.written.size, .buffers = buffers_of(&x)};
+  alone.program = *with_sizes(&x, c, &alone.program);
+  *out = (object_call){.buffer_count = x.arrays.size + size_count(&x) + x.written.size,
+                       .buffers = buffers_of(&x),
+                       .array_count = x.arrays.size,
+                       .size_count = size_count(&x)};
   return save_to_text(&alone, &out->description);
 }

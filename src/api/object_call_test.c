@@ -43,7 +43,7 @@ static int set_up(void **state) {
   const compile_options options = {.threads = 2, .is_saved = true, .codegen = CODEGEN_LIBRARY};
   testing_expect(compile_module(f->arena, m, &options, &f->compiled), HEDDLE_OK, "");
   f->thunk = first_of(&f->compiled.program, THUNK_GEMM);
-  testing_expect(object_call_make(f->arena, &f->compiled, f->thunk, &f->call), HEDDLE_OK, "");
+  testing_expect(object_call_make(f->arena, &f->compiled, &f->compiled.program, f->thunk, &f->call), HEDDLE_OK, "");
   *state = f;
   return 0;
 }
@@ -114,7 +114,7 @@ static void a_comparator_goes_with_its_sort(void **state) {
   const fixture *f = *state;
   object_call call = {0};
   const program_thunk *sort = first_of(&f->compiled.program, THUNK_SORT);
-  testing_expect(object_call_make(f->arena, &f->compiled, sort, &call), HEDDLE_OK, "");
+  testing_expect(object_call_make(f->arena, &f->compiled, &f->compiled.program, sort, &call), HEDDLE_OK, "");
   static _Alignas(64) float memory[4][N * N];
   void *buffers[4] = {memory[0], memory[1], memory[2], memory[3]};
   memset(memory, 0, sizeof memory);
@@ -129,7 +129,7 @@ static void what_cannot_be_handed_over_is_named(void **state) {
   object_call call = {0};
   program_thunk transfer = *f->thunk;
   transfer.kind = THUNK_TRANSFER;
-  testing_expect(object_call_make(f->arena, &f->compiled, &transfer, &call), HEDDLE_UNIMPLEMENTED,
+  testing_expect(object_call_make(f->arena, &f->compiled, &f->compiled.program, &transfer, &call), HEDDLE_UNIMPLEMENTED,
                  "belongs to the whole run");
 }
 

@@ -243,20 +243,29 @@ static void store_buffers(printer *p, int count, const int *slices) {
 }
 
 static heddle_status add_description(printer *p, const program_thunk *t, object_call *call) {
-  heddle_status s = object_call_make(p->arena, p->compiled, t, call);
+  heddle_status s = object_call_make(p->arena, p->compiled, p->program, t, call);
   if (status_is_ok(s)) vec_push(p->arena, &p->descriptions, str_copy(p->arena, text_view(&call->description)));
   text_free(&call->description);
   return s;
 }
 
+// How large the inputs are at the sizes of the call.
+static int call_with_sizes(printer *p, const object_call *call, int description, int size) {
+  for (int k = 0; k < call->array_count + call->size_count; k++) {
+    const bool is_array = k < call->array_count;
+    const int input =
+        is_array ? number(p, p->program->slices[call->buffers[k]].bytes) : p->symbols[k - call->array_count];
+    const int place = value(p, "llvm.getelementptr %%sizes[%d] : (!llvm.ptr) -> !llvm.ptr, i64", k);
+    text_printf(p->out, "    llvm.store %%%d, %%%d : i64, !llvm.ptr\n", input, place);
+  }
+  return value(p,
+               "llvm.call @heddle_object_call_sizes(%%%d, %%%d, %%buffers, %%sizes) : (!llvm.ptr, i64, !llvm.ptr, "
+               "!llvm.ptr) -> !llvm.ptr",
+               description, size);
+}
+
 // An error of the runtime's ends the function, which returns it.
 static heddle_status print_runtime_call(printer *p, const program_thunk *t) {
-  if (p->program->sizes.symbol_count > 0)
-    return status_at(HEDDLE_UNIMPLEMENTED, t->where,
-                     "thunk %s is a %s, which the runtime does for given sizes: an object for open sizes has kernels "
-                     "alone%s, save the program instead",
-                     t->name, program_thunk_kind_name(t->kind),
-                     t->kind == THUNK_GEMM ? " (--codegen=emitters makes them of products)" : "");
   if (p->freestanding)
     return status_at(HEDDLE_UNIMPLEMENTED, t->where, "--freestanding: thunk %s is a %s, which only the runtime has",
                      t->name, program_thunk_kind_name(t->kind));
@@ -266,9 +275,11 @@ static heddle_status print_runtime_call(printer *p, const program_thunk *t) {
   const char *symbol = object_code_description(p->arena, p->name, p->descriptions.size - 1);
   const int description = value(p, "llvm.mlir.addressof @%s : !llvm.ptr", symbol);
   const int size = number(p, (int64_t)vec_last(&p->descriptions).size);
-  const int error =
-      value(p, "llvm.call @heddle_object_call(%%%d, %%%d, %%buffers) : (!llvm.ptr, i64, !llvm.ptr) -> !llvm.ptr",
-            description, size);
+  const int error = call.size_count > 0 ? call_with_sizes(p, &call, description, size)
+                                        : value(p,
+                                                "llvm.call @heddle_object_call(%%%d, %%%d, %%buffers) : (!llvm.ptr, "
+                                                "i64, !llvm.ptr) -> !llvm.ptr",
+                                                description, size);
   const int none = value(p, "llvm.mlir.zero : !llvm.ptr");
   const int is_none = value(p, "llvm.icmp \"eq\" %%%d, %%%d : !llvm.ptr", error, none);
   const int next = p->blocks++;
@@ -449,7 +460,9 @@ static void print_declarations(printer *p) {
     text_printf(p->out, "  llvm.mlir.global external constant @%s() {dso_local} : i8\n",
                 object_code_description(p->arena, p->name, k));
   if (p->descriptions.size)
-    text_puts(p->out, "  llvm.func @heddle_object_call(!llvm.ptr, i64, !llvm.ptr) -> !llvm.ptr\n");
+    text_puts(p->out, x->sizes.symbol_count > 0
+                          ? "  llvm.func @heddle_object_call_sizes(!llvm.ptr, i64, !llvm.ptr, !llvm.ptr) -> !llvm.ptr\n"
+                          : "  llvm.func @heddle_object_call(!llvm.ptr, i64, !llvm.ptr) -> !llvm.ptr\n");
 }
 
 static void print_arguments(printer *p) {
@@ -500,6 +513,8 @@ static heddle_status print_function(printer *p, text *body) {
   text_printf(whole, ")%s {\n", p->descriptions.size ? " -> !llvm.ptr" : "");
   text_printf(whole, "    %%most = llvm.mlir.constant(%d : i64) : i64\n", p->most_buffers);
   text_puts(whole, "    %buffers = llvm.alloca %most x !llvm.ptr : (i64) -> !llvm.ptr\n");
+  if (p->descriptions.size && p->program->sizes.symbol_count > 0)
+    text_puts(whole, "    %sizes = llvm.alloca %most x i64 : (i64) -> !llvm.ptr\n");
   text_append(whole, text_view(body));
   if (p->program->sizes.symbol_count > 0) print_workspace(p);
   text_puts(whole, "}\n");

@@ -382,34 +382,6 @@ static heddle_status find_checks(const open_program *o, const open_sample *sampl
   return status_ok();
 }
 
-// In parentheses where a quotient would otherwise be another.
-static void print_side(text *out, const program_sizes *s, const int64_t *terms, bool divides) {
-  text side = {0};
-  program_sizes_print(&side, s, terms);
-  const bool is_sum = divides && strpbrk(text_cstr(&side), " *");
-  text_printf(out, is_sum ? "(%s)" : "%s", text_cstr(&side));
-  text_free(&side);
-}
-
-// What a derived symbol is called: by what it is.
-static const char *name_of(arena *a, const program_sizes *s, const program_derived_size *d) {
-  static const char *const forms[PROGRAM_DERIVED_KIND_COUNT] = {[PROGRAM_QUOTIENT] = "floor(%s / %s)",
-                                                                [PROGRAM_REMAINDER] = "mod(%s, %s)",
-                                                                [PROGRAM_MODULO] = "mod(%s, %s)",
-                                                                [PROGRAM_LARGER] = "max(%s, %s)",
-                                                                [PROGRAM_SMALLER] = "min(%s, %s)"};
-  text left = {0}, right = {0}, name = {0};
-  const bool divides = d->kind == PROGRAM_QUOTIENT;
-  print_side(&left, s, d->left, divides);
-  print_side(&right, s, d->right, divides);
-  text_printf(&name, forms[d->kind], text_cstr(&left), text_cstr(&right));
-  const char *copy = arena_strdup(a, text_cstr(&name), name.size);
-  text_free(&left);
-  text_free(&right);
-  text_free(&name);
-  return copy;
-}
-
 static heddle_status find_derived(const open_program *o, const open_sample *samples, program_symbol *symbols,
                                   program_sizes *out) {
   const open_samples *s = &o->symbols.samples;
@@ -426,7 +398,7 @@ static heddle_status find_derived(const open_program *o, const open_sample *samp
       o->refusal->by_number = true;
       return depends(samples[0].program.where, "what is divided or rounded up in the program");
     }
-    symbols[symbol] = (program_symbol){name_of(o->arena, out, &derived[k]), 0, INT64_MAX};
+    symbols[symbol] = (program_symbol){open_derived_name(o->arena, out, &derived[k]), 0, INT64_MAX};
   }
   out->derived_count = s->derived_count;
   out->derived = derived;
@@ -719,30 +691,80 @@ static bool mend(open_program *o) {
   return false;
 }
 
+// Large stand-ins may be too much for what smaller ones are not. What was refused first for another reason is told.
+static heddle_status compile_levels(open_program *o, compiled *out) {
+  heddle_status first = status_ok(), s = status_ok();
+  int *level = &o->symbols.samples.level;
+  for (*level = 0; *level < OPEN_SAMPLES_LEVELS; ++*level) {
+    heddle_status_free(s);
+    s = compile_level(o, out);
+    for (bool goes_on = mend(o); goes_on && !status_is_ok(s); goes_on = mend(o)) {
+      heddle_status_free(s);
+      s = compile_level(o, out);
+    }
+    if (status_is_ok(s)) {
+      heddle_status_free(first);
+      return s;
+    }
+    if (!status_is_ok(first) || heddle_status_code(s) != HEDDLE_UNIMPLEMENTED) continue;
+    first = s;
+    s = status_ok();
+  }
+  if (status_is_ok(first)) return s;
+  heddle_status_free(s);
+  return first;
+}
+
+// Tiles through linalg know the sizes of all their dims.
+static compile_options without_tiles(const compile_options *options) {
+  compile_options without = *options;
+  if (without.codegen == CODEGEN_CHOSEN) without.codegen = CODEGEN_LIBRARY;
+  return without;
+}
+
+heddle_status open_compile_symbols(arena *a, const open_symbols *symbols, const compile_options *options,
+                                   compiled *out) {
+  const compile_options taken = without_tiles(options);
+  open_refusal refusal = {0};
+  open_program o = {.arena = a, .options = &taken, .symbols = *symbols, .refusal = &refusal};
+  *out = (compiled){0};
+  return compile_levels(&o, out);
+}
+
+static heddle_status compile_whole(open_program *o, compiled *out) {
+  module *closed;
+  TRY(open_symbols_find(o->arena, &o->symbols, &closed));
+  if (closed) return status_error(HEDDLE_INVALID, "the program declares no size as `?`");
+  TRY(compile_levels(o, out));
+  heddle_status s = compile_multiples(o, out);
+  if (!status_is_ok(s)) compiled_release(out);
+  return s;
+}
+
+static heddle_status compile_each(open_program *o, const compile_options *options, compiled *out) {
+  // What is described is not run, so that it keeps to no limit.
+  compile_options without_limit = *options;
+  module *closed;
+  without_limit.limit = (memory_limit){0};
+  o->symbols.specializes = true;
+  TRY(open_symbols_find(o->arena, &o->symbols, &closed));
+  if (closed) return status_error(HEDDLE_INVALID, "the program declares no size as `?`");
+  o->options = &without_limit;
+  o->symbols.samples.level = OPEN_SAMPLES_LEVELS - 1;
+  o->symbols.samples.is_odd = true;
+  return describe(o, options, out);
+}
+
 heddle_status open_compile(arena *a, const char *file, str source, const import_options *import,
                            const compile_options *options, compiled *out) {
-  // Tiles through linalg know the sizes of all their dims.
-  compile_options without_tiles = *options;
-  if (without_tiles.codegen == CODEGEN_CHOSEN) without_tiles.codegen = CODEGEN_LIBRARY;
+  const compile_options taken = without_tiles(options);
   open_refusal refusal = {0};
   open_program o = {.arena = a,
-                    .options = &without_tiles,
+                    .options = &taken,
                     .symbols = {.file = file, .source = source, .import = import},
                     .refusal = &refusal};
   *out = (compiled){0};
-  module *closed;
-  o.symbols.specializes = options->specializes;
-  TRY(open_symbols_find(a, &o.symbols, &closed));
-  if (closed) return status_error(HEDDLE_INVALID, "the program declares no size as `?`");
-  if (options->specializes) {
-    // What is described is not run, so that it keeps to no limit.
-    compile_options without_limit = *options;
-    without_limit.limit = (memory_limit){0};
-    o.options = &without_limit;
-    o.symbols.samples.level = OPEN_SAMPLES_LEVELS - 1;
-    o.symbols.samples.is_odd = true;
-    return describe(&o, options, out);
-  }
+  if (options->specializes) return compile_each(&o, options, out);
   if (memory_limit_is_set(&options->limit))
     return status_error(HEDDLE_UNIMPLEMENTED,
                         "programs keep to a limit of memory for sizes that are known: give them, or compile for each "
@@ -754,27 +776,5 @@ heddle_status open_compile(arena *a, const char *file, str source, const import_
         "programs are compiled for all sizes at once for CPUs alone: for %s, give the sizes, or compile "
         "for each that comes (specializes)",
         target_kind_name(target.kind));
-  // Large stand-ins may be too much for what smaller ones are not. What was refused first for another reason is told.
-  heddle_status first = status_ok(), s = status_ok();
-  for (o.symbols.samples.level = 0; o.symbols.samples.level < OPEN_SAMPLES_LEVELS; o.symbols.samples.level++) {
-    heddle_status_free(s);
-    s = compile_level(&o, out);
-    for (bool goes_on = mend(&o); goes_on && !status_is_ok(s); goes_on = mend(&o)) {
-      heddle_status_free(s);
-      s = compile_level(&o, out);
-    }
-    if (status_is_ok(s)) break;
-    if (!status_is_ok(first) || heddle_status_code(s) != HEDDLE_UNIMPLEMENTED) continue;
-    first = s;
-    s = status_ok();
-  }
-  if (o.symbols.samples.level < OPEN_SAMPLES_LEVELS) {
-    heddle_status_free(first);
-    s = compile_multiples(&o, out);
-    if (!status_is_ok(s)) compiled_release(out);
-    return s;
-  }
-  if (status_is_ok(first)) return s;
-  heddle_status_free(s);
-  return first;
+  return compile_whole(&o, out);
 }

@@ -25,6 +25,10 @@ heddle_status open_compile_import(arena *a, const char *file, str source, const 
 heddle_status open_compile(arena *a, const char *file, str source, const import_options *import,
                            const compile_options *options, compiled *out);
 
+// The same where symbols are found, as they are now, and what is derived from them; without code for multiples.
+heddle_status open_compile_symbols(arena *a, const open_symbols *symbols, const compile_options *options,
+                                   compiled *out);
+
 // The instances of such a program, which must outlive them. Null where the host has no memory.
 open_instances *open_compile_instances(const compiled *code);
 

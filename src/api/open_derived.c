@@ -7,6 +7,7 @@
 
 #include "base/int64.h"
 #include "hlo/text.h"
+#include "prog/program_sizes.h"
 
 _Static_assert((int)IMPORT_QUOTIENT == (int)PROGRAM_QUOTIENT && (int)IMPORT_REMAINDER == (int)PROGRAM_REMAINDER &&
                    (int)IMPORT_MODULO == (int)PROGRAM_MODULO && (int)IMPORT_LARGER == (int)PROGRAM_LARGER &&
@@ -25,11 +26,26 @@ static void assume(const open_derived_reading *r, arena *a, int64_t left, int64_
   vec_push(a, &r->sizes->conditions, c);
 }
 
+// What remains of a quotient's dividend: the same for all sizes where it is exact.
+static bool leaves(int64_t left, int64_t right, int64_t rest) {
+  int64_t whole;
+  if (rest == 0) return int64_goes_into(right, left);
+  return right > 0 && !__builtin_sub_overflow(left, rest, &whole) && int64_goes_into(right, whole);
+}
+
 // Another condition: (b - 1) / 2 is one less than (b + 1) / 2 if nothing below 0 is divided.
 static void assume_dividend(const open_derived_reading *r, arena *a, int64_t left) {
   const import_condition c = {
       IMPORT_AT_LEAST, left, 0, str_from("a shape is a quotient of a number that is not below 0"), {0}};
   vec_push(a, &r->sizes->conditions, c);
+}
+
+// As what remains has the dividend's sign.
+static void assume_sign(const open_derived_reading *r, arena *a, int64_t left, int64_t rest) {
+  const import_condition c = {
+      IMPORT_AT_LEAST, 0, left, str_from("a shape is a quotient of a number that is not above 0"), {0}};
+  if (rest > 0) assume_dividend(r, a, left);
+  else vec_push(a, &r->sizes->conditions, c);
 }
 
 typedef struct answering {
@@ -56,7 +72,6 @@ static int64_t stand_in(open_derived_reading *r, const open_derived_use *u, int6
 }
 
 static int64_t answer(void *context, import_derived_kind kind, int64_t left, int64_t right, int64_t value) {
-  (void)kind;
   const answering *x = context;
   open_derived_reading *r = x->reading;
   if (r->next >= r->derived->use_count) {
@@ -71,7 +86,11 @@ static int64_t answer(void *context, import_derived_kind kind, int64_t left, int
       return stand_in(r, u, left, right, value);
     case OPEN_DERIVED_ASSUMED: assume(r, x->arena, left, right); break;
     case OPEN_DERIVED_SAME: r->fails |= left != right; break;
-    case OPEN_DERIVED_EXACT: r->fails |= !u->is_constant && !int64_goes_into(right, left); break;
+    case OPEN_DERIVED_EXACT:
+      r->fails |= !u->is_constant && !leaves(left, right, u->rest);
+      // Quotients are rounded towards 0.
+      if (!u->is_constant && u->rest != 0 && kind != IMPORT_MODULO) assume_sign(r, x->arena, left, u->rest);
+      break;
     case OPEN_DERIVED_UNUSED: break;
   }
   return value;
@@ -94,7 +113,9 @@ bool open_derived_fits(const open_derived_reading *r) {
 
 // --- what is found in the program
 
-enum { SAMPLES = 3, MOST_CLASSES = 32, BUMP = 1000003 };
+// The first samples are of the level at which it is looked for, the others of another: small primes may leave the same
+// when something divides them, but those of two levels do not (3 to 9).
+enum { OF_LEVEL = 3, OF_OTHER = 2, SAMPLES = OF_LEVEL + OF_OTHER, MOST_CLASSES = 32, BUMP = 1000003 };
 
 typedef struct noted {
   import_derived_kind kind;
@@ -127,28 +148,32 @@ typedef struct finding {
   int first_of[MOST_CLASSES];  // the number of its first value
 } finding;
 
-static heddle_status read_noting(const finding *f, int sample, noting *n, import_open_sizes *sizes, module **out) {
+static heddle_status read_noting(const open_derived_program *p, const open_samples *s, int sample, noting *n,
+                                 import_open_sizes *sizes, module **out) {
   *sizes = (import_open_sizes){.derive = note, .derive_context = n};
-  return f->program->read(f->program->context, &f->odd, sample, sizes, out);
+  return p->read(p->context, s, sample, sizes, out);
 }
 
-// All stand-ins differ in them; those of the first and of the last are primes.
+// All stand-ins differ in those of a level; those of the first and of the last are primes.
 static int sample_of(const open_samples *s, int k) {
   const int count = open_samples_count(s);
-  return k == 0 ? 0 : count - SAMPLES + k;
+  return k == 0 || k == OF_LEVEL ? 0 : k < OF_LEVEL ? count - OF_LEVEL + k : count - 1;
 }
 
 static heddle_status note_all(finding *f) {
+  bool is_uniform = true;
   for (int k = 0; k < SAMPLES; k++) {
     noting n = {.arena = f->program->arena};
     import_open_sizes sizes;
     module *unused;
-    TRY(read_noting(f, sample_of(&f->odd, k), &n, &sizes, &unused));
+    open_samples s = f->odd;
+    if (k >= OF_LEVEL) s.level--;
+    TRY(read_noting(f->program, &s, sample_of(&s, k), &n, &sizes, &unused));
     f->all[k] = n.all;
-    if (n.all.size != f->all[0].size || n.all.size > (int)(sizeof f->classes / sizeof *f->classes))
-      return status_error(HEDDLE_UNIMPLEMENTED, "what is divided while shapes are made depends on sizes");
+    is_uniform = is_uniform && n.all.size == f->all[0].size;
   }
-  return status_ok();
+  if (is_uniform && f->all[0].size <= (int)(sizeof f->classes / sizeof *f->classes)) return status_ok();
+  return status_error(HEDDLE_UNIMPLEMENTED, "what is divided while shapes are made depends on sizes");
 }
 
 // But for a number that quotients differ by, for all sizes: that of x above that of y.
@@ -186,7 +211,14 @@ static bool all_are(const finding *f, int x, bool (*fn)(const noted *n)) {
   return true;
 }
 
-static bool is_exact(const noted *n) { return divides(n->kind) && int64_goes_into(n->right, n->left); }
+// Whether it leaves the same in all samples, and something only of a number that no size decides.
+static bool is_exact(const finding *f, int x, const noted *first, int64_t *rest) {
+  *rest = first->right <= 0 || int64_goes_into(first->right, first->left) ? 0 : first->left % first->right;
+  bool is = divides(first->kind) && (*rest == 0 || is_right_the_same(f, x));
+  for (int k = 0; k < SAMPLES; k++) is = is && leaves(f->all[k].data[x].left, f->all[k].data[x].right, *rest);
+  return is;
+}
+
 static bool has_equal_sides(const noted *n) { return !divides(n->kind) && n->left == n->right; }
 
 // No dim is below 0: what is the smaller one of that and a size is no size.
@@ -196,7 +228,7 @@ static open_derived_use use_of(const finding *f, int x) {
   const noted *n = &f->all[0].data[x];
   open_derived_use u = {.role = OPEN_DERIVED_SYMBOL, .left = n->left, .right = n->right};
   u.is_constant = is_left_the_same(f, x) && is_right_the_same(f, x);
-  if (u.is_constant || all_are(f, x, is_exact)) u.role = OPEN_DERIVED_EXACT;
+  if (u.is_constant || is_exact(f, x, n, &u.rest)) u.role = OPEN_DERIVED_EXACT;
   else if (all_are(f, x, has_equal_sides)) u.role = OPEN_DERIVED_SAME;
   else if (all_are(f, x, is_no_size)) u.role = OPEN_DERIVED_ASSUMED;
   return u;
@@ -246,7 +278,7 @@ static heddle_status text_with(const finding *f, int bumped, str *out) {
   noting n = {.arena = f->program->arena, .classes = f->classes, .bumped = bumped};
   import_open_sizes sizes;
   module *m;
-  TRY(read_noting(f, 0, &n, &sizes, &m));
+  TRY(read_noting(f->program, &f->odd, 0, &n, &sizes, &m));
   *out = text_of(f->program->arena, m, &sizes);
   return status_ok();
 }
@@ -372,4 +404,71 @@ static heddle_status find_sides(const open_derived_program *p, open_samples *sam
 heddle_status open_derived_find(const open_derived_program *p, open_samples *samples, open_derived *out) {
   TRY(find_uses(p, samples, out));
   return out->count > 0 ? find_sides(p, samples, out) : status_ok();
+}
+
+// --- what divides sizes
+
+static int64_t common_multiple(int64_t x, int64_t y) {
+  int64_t a = x, b = y;
+  while (b != 0) {
+    const int64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return x / a * y;
+}
+
+heddle_status open_derived_divisors(const open_derived_program *p, const open_samples *samples, int64_t *divisors) {
+  enum { MOST_DIVISOR = 16 };
+  open_samples s = *samples;
+  s.is_odd = true;
+  s.degree = 1;
+  s.level = OPEN_SAMPLES_LEVELS - 1;
+  noting first = {.arena = p->arena};
+  import_open_sizes sizes;
+  module *unused;
+  TRY(read_noting(p, &s, 0, &first, &sizes, &unused));
+  for (int k = 0; k < s.symbol_count; k++) {
+    noting moved = {.arena = p->arena};
+    // The sample in which this stand-in alone is another.
+    TRY(read_noting(p, &s, 1 << k, &moved, &sizes, &unused));
+    divisors[k] = 1;
+    for (int x = 0; x < first.all.size && x < moved.all.size; x++) {
+      const noted *l = &first.all.data[x], *r = &moved.all.data[x];
+      if (!divides(l->kind) || l->right != r->right || l->right < 2 || l->right > MOST_DIVISOR || l->left == r->left)
+        continue;
+      const int64_t multiple = common_multiple(divisors[k], l->right);
+      if (multiple <= MOST_DIVISOR) divisors[k] = multiple;
+    }
+  }
+  return status_ok();
+}
+
+// --- names
+
+// In parentheses where a quotient would otherwise be another.
+static void print_side(text *out, const program_sizes *s, const int64_t *terms, bool divides) {
+  text side = {0};
+  program_sizes_print(&side, s, terms);
+  const bool is_sum = divides && strpbrk(text_cstr(&side), " *");
+  text_printf(out, is_sum ? "(%s)" : "%s", text_cstr(&side));
+  text_free(&side);
+}
+
+const char *open_derived_name(arena *a, const program_sizes *s, const program_derived_size *d) {
+  static const char *const forms[PROGRAM_DERIVED_KIND_COUNT] = {[PROGRAM_QUOTIENT] = "floor(%s / %s)",
+                                                                [PROGRAM_REMAINDER] = "mod(%s, %s)",
+                                                                [PROGRAM_MODULO] = "mod(%s, %s)",
+                                                                [PROGRAM_LARGER] = "max(%s, %s)",
+                                                                [PROGRAM_SMALLER] = "min(%s, %s)"};
+  text left = {0}, right = {0}, name = {0};
+  const bool divides = d->kind == PROGRAM_QUOTIENT;
+  print_side(&left, s, d->left, divides);
+  print_side(&right, s, d->right, divides);
+  text_printf(&name, forms[d->kind], text_cstr(&left), text_cstr(&right));
+  const char *copy = arena_strdup(a, text_cstr(&name), name.size);
+  text_free(&left);
+  text_free(&right);
+  text_free(&name);
+  return copy;
 }

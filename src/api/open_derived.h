@@ -11,7 +11,7 @@
 // What becomes of a value that two others were divided for, or picked from, while the program was read.
 typedef enum open_derived_role {
   OPEN_DERIVED_UNUSED,   // no shape is made of it
-  OPEN_DERIVED_EXACT,    // a quotient without remainder, or nothing that depends on sizes: it is what it is
+  OPEN_DERIVED_EXACT,    // a quotient whose remainder is the same, or nothing that depends on sizes: it is what it is
   OPEN_DERIVED_SAME,     // the one of two equal values
   OPEN_DERIVED_ASSUMED,  // the one that is the larger or smaller, which runs are asked for
   OPEN_DERIVED_SYMBOL,
@@ -22,6 +22,7 @@ typedef struct open_derived_use {
   int symbol;           // among those that are derived
   int64_t offset;       // to the symbol, none of a class is above 0: (b + 3) / 2 is (b + 5) / 2 less one
   int64_t left, right;  // of what depends on no size
+  int64_t rest;         // the remainder of what is exact
   bool is_constant;
 } open_derived_use;
 
@@ -43,6 +44,13 @@ typedef struct open_derived_program {
 // Finds what is derived in the program, and adds symbols for it to `samples`. HEDDLE_UNIMPLEMENTED where that makes too
 // many of them; what reading the program gives.
 heddle_status open_derived_find(const open_derived_program *p, open_samples *samples, open_derived *out);
+
+// By which small numbers the program divides what depends on a symbol, their least common multiple, 1 for none. As
+// reading it says.
+heddle_status open_derived_divisors(const open_derived_program *p, const open_samples *samples, int64_t *divisors);
+
+// What a derived symbol is called: by what it is, "floor((n + 7) / 8)".
+const char *open_derived_name(arena *a, const program_sizes *s, const program_derived_size *d);
 
 // One reading of the program at a sample.
 typedef struct open_derived_reading {

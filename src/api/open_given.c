@@ -45,7 +45,8 @@ static void adopt_machine(const compiled *made, compiled *general) {
 }
 
 // Runs take the first that fits: these come before what is for multiples.
-static void put_first(arena *a, const compiled *made, compiled *general) {
+void open_given_put(arena *a, const compiled *made, compiled *general) {
+  adopt_machine(made, general);
   compiled *all = arena_array(a, compiled, general->special_count + 1);
   all[0] = *made;
   for (int k = 0; k < general->special_count; k++) all[k + 1] = general->specials[k];
@@ -71,8 +72,7 @@ heddle_status open_given_add(arena *a, const char *file, str source, const char 
   compiled made;
   TRY(compile_module(a, m, options, &made));
   made.sizes = names;
-  adopt_machine(&made, general);
-  put_first(a, &made, general);
+  open_given_put(a, &made, general);
   return status_ok();
 }
 
@@ -99,11 +99,11 @@ static program signature_of(const program *p) {
   return x;
 }
 
-heddle_status open_given_begin(arena *a, const char *file, str source, const compile_options *options, compiled *out) {
-  static const import_options as_declared;
+heddle_status open_given_begin(arena *a, const char *file, str source, const import_options *import,
+                               const compile_options *options, compiled *out) {
   compile_options for_each = *options;
   for_each.specializes = true;
-  TRY(open_compile(a, file, source, &as_declared, &for_each, out));
+  TRY(open_compile(a, file, source, import, &for_each, out));
   const program signature = signature_of(&out->program);
   *out = (compiled){.is_open = true, .source = out->source, .plan = out->plan, .program = signature};
   return status_ok();

@@ -1,6 +1,9 @@
-// Conditions on sizes are linear in each size, so that reading the program with one size changed after the other gives
-// their coefficients. From these follows which sizes are multiples of others, and by how much they are larger.
+// Most conditions on sizes are linear in each size, so that reading the program with one size changed after the other
+// gives their coefficients. From these follows which sizes are multiples of others, and by how much they are larger.
+// Sums and products of more sizes are found by equalities that are not (api/open_definitions.h).
 #include "api/open_symbols.h"
+
+#include <string.h>
 
 #include "hlo/device_counts.h"
 
@@ -33,9 +36,16 @@ static heddle_status note_dim(open_symbols *o, int number, int dimension, int64_
   return status_ok();
 }
 
+// Definitions nest no deeper than there are dims: none is made of itself.
 static int64_t size_of(const reading *r, int k) {
   const open_dim *d = &r->symbols->dims[k];
-  if (r->sample < 0) return r->sizes ? r->sizes[k] : d->factor * r->by_symbol[d->symbol] + d->offset;
+  if (r->sizes) return r->sizes[k];
+  if (d->definition) {
+    int64_t sizes[OPEN_DEFINITIONS_MOST];
+    for (int n = 0; n < d->definition->count; n++) sizes[n] = size_of(r, d->definition->dims[n]);
+    return open_definition_size(d->definition, sizes);
+  }
+  if (r->sample < 0) return d->factor * r->by_symbol[d->symbol] + d->offset;
   return d->factor * open_samples_stand_in(&r->symbols->samples, r->sample, d->symbol) + d->offset;
 }
 
@@ -108,10 +118,10 @@ typedef struct relation {
   import_condition_kind kind;
   int64_t divisor;
   int64_t slopes[MOST_DIMS], rest;
+  bool says_equal;  // also where it is no linear one
 } relation;
 
 typedef VEC(relation) relation_list;
-typedef VEC(import_condition) condition_list;
 
 static bool side_of(const import_condition *c, int64_t *out) {
   return !__builtin_sub_overflow(c->left, c->kind == IMPORT_DIVISIBLE ? 0 : c->right, out);
@@ -125,7 +135,7 @@ static bool add_product(int64_t x, int64_t y, int64_t *sum) {
 
 static bool begin_relation(const import_condition *c, relation *r) {
   int64_t side;
-  *r = (relation){.kind = c->kind, .divisor = c->right};
+  *r = (relation){.kind = c->kind, .divisor = c->right, .says_equal = c->kind == IMPORT_EQUAL};
   return side_of(c, &side) && add_product(side, STEP, &r->rest);
 }
 
@@ -138,7 +148,7 @@ static bool add_slope(int dim, int64_t size, const import_condition *before, con
 }
 
 // Conditions come before what they allow, so that they are read even where the rest then does not fit.
-static void read_conditions(arena *a, open_symbols *o, int64_t *sizes, condition_list *out) {
+static void read_conditions(arena *a, open_symbols *o, int64_t *sizes, open_condition_list *out) {
   reading r = {.symbols = o, .sample = -1, .sizes = sizes};
   import_open_sizes open = {.from = STEP};
   module *unused;
@@ -149,7 +159,7 @@ static void read_conditions(arena *a, open_symbols *o, int64_t *sizes, condition
 
 static void find_relations(arena *a, open_symbols *o, relation_list *out) {
   int64_t sizes[MOST_DIMS];
-  condition_list base = {0};
+  open_condition_list base = {0};
   // What remainders are known to be is left by these sizes, too: quotients of them are exact.
   for (int k = 0; k < o->dim_count; k++) sizes[k] = (int64_t)STEP * (LEAST_STEPS + 2 * k) + o->dims[k].offset;
   read_conditions(a, o, sizes, &base);
@@ -160,7 +170,7 @@ static void find_relations(arena *a, open_symbols *o, relation_list *out) {
   }
   if (!out->data) return;
   for (int k = 0; k < o->dim_count; k++) {
-    condition_list moved = {0};
+    open_condition_list moved = {0};
     sizes[k] += STEP;
     read_conditions(a, o, sizes, &moved);
     sizes[k] -= STEP;
@@ -229,7 +239,7 @@ static bool replace(open_symbols *o, const relation *r, int x, int y) {
 static void raise_offsets(open_symbols *o) {
   for (int k = 0; k < o->dim_count; k++) {
     const open_dim lowest = o->dims[k];
-    if (lowest.offset >= 0) continue;
+    if (lowest.offset >= 0 || lowest.definition) continue;
     const int64_t by = (-lowest.offset + lowest.factor - 1) / lowest.factor;
     for (int n = 0; n < o->dim_count; n++)
       if (o->dims[n].symbol == lowest.symbol) o->dims[n].offset += o->dims[n].factor * by;
@@ -240,6 +250,7 @@ static void raise_offsets(open_symbols *o) {
 static void order(open_symbols *o, const relation *r) {
   int dims[2];
   if (r->kind != IMPORT_AT_LEAST || dims_of(o, r, dims) != 2) return;
+  if (o->dims[dims[0]].definition || o->dims[dims[1]].definition) return;
   const int larger = r->slopes[dims[0]] > 0 ? 0 : 1, above = dims[larger], below = dims[1 - larger];
   int64_t room = 0, taken = 0;
   if (!add_product(r->slopes[above], o->dims[above].factor, &room) ||
@@ -251,6 +262,51 @@ static void order(open_symbols *o, const relation *r) {
   if (halvings > OPEN_SAMPLES_MOST_HALVINGS) halvings = OPEN_SAMPLES_MOST_HALVINGS;
   int *of = &o->halvings[o->dims[below].symbol];
   if (*of < halvings) *of = halvings;
+}
+
+// --- dims that are made of others
+
+// Whether the dim is what others make of it, the other one among these.
+static bool is_made_of(const open_symbols *o, int dim, int other) {
+  const open_definition *d = o->dims[dim].definition;
+  bool is = dim == other;
+  for (int k = 0; d && !is && k < d->count; k++) is = is_made_of(o, d->dims[k], other);
+  return is;
+}
+
+// No dim that shares its symbol with others: they would keep it. Nor one that has a bound, which symbols keep to.
+static bool may_define(const open_symbols *o, int dim, const open_definition *d) {
+  bool may = o->dims[dim].definition == NULL && o->dims[dim].bound == INT64_MAX;
+  for (int k = 0; k < o->dim_count; k++)
+    may = may && (k == dim || o->dims[k].definition || o->dims[k].symbol != o->dims[dim].symbol);
+  for (int k = 0; k < d->count; k++) may = may && !is_made_of(o, d->dims[k], dim);
+  return may;
+}
+
+typedef struct conditions_context {
+  arena *arena;
+  open_symbols *symbols;
+} conditions_context;
+
+static void read_conditions_at(void *context, const int64_t *sizes, open_condition_list *out) {
+  const conditions_context *c = context;
+  int64_t copy[MOST_DIMS];
+  memcpy(copy, sizes, (size_t)c->symbols->dim_count * sizeof *copy);
+  read_conditions(c->arena, c->symbols, copy, out);
+}
+
+// By an equality that is not one of two dims, or no linear one.
+static void define_by_equality(arena *a, open_symbols *o, int number) {
+  int64_t factors[MOST_DIMS], offsets[MOST_DIMS];
+  conditions_context context = {a, o};
+  const open_conditions_reader reader = {a, o->dim_count, factors, offsets, read_conditions_at, &context};
+  open_definition *d = arena_new(a, open_definition);
+  int dim;
+  for (int k = 0; k < o->dim_count; k++) {
+    factors[k] = o->dims[k].factor;
+    offsets[k] = o->dims[k].offset;
+  }
+  if (open_definition_find(&reader, number, &dim, d) && may_define(o, dim, d)) o->dims[dim].definition = d;
 }
 
 // False if nothing is asserted.
@@ -267,11 +323,15 @@ static bool relate(arena *a, open_symbols *o) {
   }
   for (int k = 0; k < relations.size; k++) {
     int dims[2];
-    const relation *r = &relations.data[k];
-    if (r->kind != IMPORT_EQUAL || dims_of(o, r, dims) != 2) continue;
-    if (!replace(o, r, dims[0], dims[1])) replace(o, r, dims[1], dims[0]);
+    relation *r = &relations.data[k];
+    if (r->kind != IMPORT_EQUAL || dims_of(o, r, dims) > 2) continue;
+    const bool is_said = dims_of(o, r, dims) >= 0 && (dims_of(o, r, dims) < 2 || replace(o, r, dims[0], dims[1]) ||
+                                                      replace(o, r, dims[1], dims[0]));
+    if (is_said) r->says_equal = false;
   }
   raise_offsets(o);
+  for (int k = 0; k < relations.size; k++)
+    if (relations.data[k].says_equal) define_by_equality(a, o, k);
   for (int round = 0; round < OPEN_SAMPLES_MOST_HALVINGS; round++)
     for (int k = 0; k < relations.size; k++) order(o, &relations.data[k]);
   return relations.size > 0;
@@ -287,6 +347,7 @@ static bool apply(arena *a, open_symbols *o, symbol_rule rule) {
     open_dim *d = &o->dims[k];
     d->factor = 1;
     d->offset = 0;
+    d->definition = NULL;
     o->halvings[k] = 0;
     d->symbol = rule == AS_ASSERTED ? k : rule == BY_DIMENSION ? d->dimension : 0;
   }
@@ -298,6 +359,7 @@ static bool number_symbols(arena *a, open_symbols *o) {
   int numbers[MOST_DIMS + SHAPE_MAX_RANK], count = 0;
   for (int k = 0; k < MOST_DIMS + SHAPE_MAX_RANK; k++) numbers[k] = -1;
   for (int k = 0; k < o->dim_count; k++) {
+    if (o->dims[k].definition) continue;
     int *number = &numbers[o->dims[k].symbol];
     if (*number < 0) {
       if (count < PROGRAM_MOST_SYMBOLS) o->samples.halvings[count] = o->halvings[o->dims[k].symbol];
@@ -309,6 +371,7 @@ static bool number_symbols(arena *a, open_symbols *o) {
   for (int k = 0; k < o->samples.symbol_count; k++) o->most[k] = INT64_MAX;
   for (int k = 0; k < o->dim_count && count <= PROGRAM_MOST_SYMBOLS; k++) {
     const open_dim *d = &o->dims[k];
+    if (d->definition) continue;
     const int64_t most = d->bound < INT64_MAX ? (d->bound - d->offset) / d->factor : INT64_MAX;
     if (most < o->most[d->symbol]) o->most[d->symbol] = most;
   }
@@ -327,12 +390,7 @@ static heddle_status read_derived(void *context, const open_samples *samples, in
   return import_sample(c->arena, c->symbols, samples, sample, sizes, out);
 }
 
-// asserts: the program says itself how its sizes depend on each other, and no other rule is for it.
-static heddle_status try_rule(arena *a, open_symbols *o, symbol_rule rule, bool *asserts) {
-  *asserts = apply(a, o, rule);
-  if (!number_symbols(a, o))
-    return status_error(HEDDLE_UNIMPLEMENTED, "found more than %d independent open sizes, which is the limit",
-                        PROGRAM_MOST_SYMBOLS);
+heddle_status open_symbols_derive(arena *a, open_symbols *o) {
   import_open_sizes sizes = {0};
   module *unused;
   o->samples.level = OPEN_SAMPLES_LEVELS - 1;
@@ -346,17 +404,40 @@ static heddle_status try_rule(arena *a, open_symbols *o, symbol_rule rule, bool 
   return open_symbols_import(a, o, 0, &sizes, &unused);
 }
 
-bool open_symbols_multiply(arena *a, open_symbols *o, const bool *is_chosen, int64_t multiple) {
-  o->multiple = multiple;
-  for (int k = 0; k < o->samples.symbol_count; k++)
-    if (is_chosen[k]) o->names[k] = arena_printf(a, "m%s", o->names[k] + 1);
-  for (int k = 0; k < o->samples.symbol_count; k++)
-    if (is_chosen[k] && o->most[k] < INT64_MAX) o->most[k] /= multiple;
+// asserts: the program says itself how its sizes depend on each other, and no other rule is for it.
+static heddle_status try_rule(arena *a, open_symbols *o, symbol_rule rule, bool *asserts) {
+  *asserts = apply(a, o, rule);
+  if (!number_symbols(a, o))
+    return status_error(HEDDLE_UNIMPLEMENTED, "found more than %d independent open sizes, which is the limit",
+                        PROGRAM_MOST_SYMBOLS);
+  return open_symbols_derive(a, o);
+}
+
+heddle_status open_symbols_divisors(arena *a, const open_symbols *o, int64_t *divisors) {
+  const derived_context context = {a, o};
+  return open_derived_divisors(&(open_derived_program){a, read_derived, (void *)&context}, &o->samples, divisors);
+}
+
+bool open_symbols_restrict(arena *a, open_symbols *o, const int64_t *factors, const int64_t *rests) {
+  for (int k = 0; k < o->samples.symbol_count; k++) {
+    if (factors[k] == 1) continue;
+    o->names[k] = arena_printf(a, "m%s", o->names[k] + 1);
+    if (o->most[k] < rests[k]) return false;
+    if (o->most[k] < INT64_MAX) o->most[k] = (o->most[k] - rests[k]) / factors[k];
+  }
   for (int k = 0; k < o->dim_count; k++) {
     open_dim *d = &o->dims[k];
-    if (is_chosen[d->symbol] && !substitute(d, multiple, 0)) return false;
+    if (!d->definition && factors[d->symbol] > 1 && !substitute(d, factors[d->symbol], rests[d->symbol])) return false;
   }
   return true;
+}
+
+bool open_symbols_multiply(arena *a, open_symbols *o, const bool *is_chosen, int64_t multiple) {
+  int64_t factors[PROGRAM_MOST_SYMBOLS];
+  const int64_t rests[PROGRAM_MOST_SYMBOLS] = {0};
+  for (int k = 0; k < o->samples.symbol_count; k++) factors[k] = is_chosen[k] ? multiple : 1;
+  o->multiple = multiple;
+  return open_symbols_restrict(a, o, factors, rests);
 }
 
 heddle_status open_symbols_count(arena *a, open_symbols *o, module **closed) {

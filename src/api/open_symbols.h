@@ -3,16 +3,18 @@
 #define HEDDLE_API_OPEN_SYMBOLS_H_
 
 #include "api/compile.h"
+#include "api/open_definitions.h"
 #include "api/open_derived.h"
 #include "import/import.h"
 
 enum { OPEN_SYMBOLS_MOST_DIMS = 64 };
 
-// An open dim of a parameter: factor * symbol + offset.
+// An open dim of a parameter: factor * symbol + offset; or, if it is defined, what others make of it.
 typedef struct open_dim {
   int parameter, dimension, symbol;
   int64_t factor, offset;
-  int64_t bound;  // that is declared, else INT64_MAX
+  int64_t bound;                      // that is declared, else INT64_MAX
+  const open_definition *definition;  // null: it has a symbol
 } open_dim;
 
 struct open_symbols {
@@ -40,6 +42,16 @@ heddle_status open_symbols_find(arena *a, open_symbols *o, module **closed);
 
 // Reads the program; if it has open dims, they are noted and *closed is null.
 heddle_status open_symbols_count(arena *a, open_symbols *o, module **closed);
+
+// By how much the program divides its sizes while it is read, by symbol, of small numbers alone; 1 where it does not.
+heddle_status open_symbols_divisors(arena *a, const open_symbols *o, int64_t *divisors);
+
+// Each symbol of which factors[k] is above 1, n0 for example, becomes factors[k] * m0 + rests[k]. False if numbers
+// become too large, and where that is no size of the program.
+bool open_symbols_restrict(arena *a, open_symbols *o, const int64_t *factors, const int64_t *rests);
+
+// Finds what is derived from the symbols as they are now.
+heddle_status open_symbols_derive(arena *a, open_symbols *o);
 
 // The symbols for which `is_chosen`, n0 for example, become symbols m0 that are multiplied by `multiple`. False if
 // numbers become too large.

@@ -118,7 +118,7 @@ static heddle_status print_one(arena *a, text *out, const compiled *code, open_t
 }
 
 heddle_status open_text_print(arena *a, text *out, const compiled *code, open_text_fn print) {
-  TRY(print_one(a, out, code, print));
+  if (code->samples) TRY(print_one(a, out, code, print));
   for (int k = 0; k < code->special_count; k++) {
     text_printf(out, "// where %s:\n", code->specials[k].sizes);
     TRY(print_one(a, out, &code->specials[k], print));

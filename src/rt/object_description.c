@@ -51,12 +51,30 @@ static const description *add(description *made) {
   return found;
 }
 
-static heddle_status run(const description *d, void *const *buffers) {
-  return heddle_program_run(d->program, (const void *const *)buffers,
-                            buffers + d->program->callable.program->parameter_count);
+static heddle_status run_at(heddle_program *p, const void *const *inputs, void *const *outputs, const int64_t *sizes) {
+  enum { MOST_INPUTS = 64 };
+  const program *made = p->callable.program;
+  const int64_t *dims[MOST_INPUTS];
+  if (made->parameter_count > MOST_INPUTS)
+    return status_error(HEDDLE_INVALID, "heddle_object_call_sizes: found %d inputs, wanted at most %d",
+                        made->parameter_count, (int)MOST_INPUTS);
+  for (int k = 0; k < made->parameter_count; k++) {
+    if (made->parameters[k].shape.rank != 1)
+      return status_error(HEDDLE_INVALID, "heddle_object_call_sizes: input %d has not one dimension", k);
+    dims[k] = &sizes[k];
+  }
+  const heddle_run_options options = {HEDDLE_SIZED(heddle_run_options), .input_dims = dims};
+  return heddle_program_run_with(p, &options, &inputs, &outputs);
 }
 
-static heddle_status run_first(const void *data, size_t size, void *const *buffers) {
+static heddle_status run(const description *d, void *const *buffers, const int64_t *sizes) {
+  heddle_program *p = d->program;
+  const void *const *inputs = (const void *const *)buffers;
+  void *const *outputs = buffers + p->callable.program->parameter_count;
+  return sizes ? run_at(p, inputs, outputs, sizes) : heddle_program_run(p, inputs, outputs);
+}
+
+static heddle_status run_first(const void *data, size_t size, void *const *buffers, const int64_t *sizes) {
   // The caller's thread is the only one.
   const heddle_load_options options = {HEDDLE_SIZED(heddle_load_options), .threads = 1};
   heddle_program *program;
@@ -68,11 +86,20 @@ static heddle_status run_first(const void *data, size_t size, void *const *buffe
   }
   *made = (description){.program = program, .size = size};
   memcpy(made->data, data, size);
-  return run(add(made), buffers);
+  return run(add(made), buffers, sizes);
+}
+
+static heddle_status call(const void *given, size_t size, void *const *buffers, const int64_t *sizes) {
+  if (!given || !buffers) return status_error(HEDDLE_INVALID, "heddle_object_call: found null");
+  const description *found = find(atomic_load_explicit(bucket_of(given, size), memory_order_acquire), given, size);
+  return found ? run(found, buffers, sizes) : run_first(given, size, buffers, sizes);
 }
 
 heddle_status heddle_object_call(const void *given, size_t size, void *const *buffers) {
-  if (!given || !buffers) return status_error(HEDDLE_INVALID, "heddle_object_call: found null");
-  const description *found = find(atomic_load_explicit(bucket_of(given, size), memory_order_acquire), given, size);
-  return found ? run(found, buffers) : run_first(given, size, buffers);
+  return call(given, size, buffers, NULL);
+}
+
+heddle_status heddle_object_call_sizes(const void *given, size_t size, void *const *buffers, const int64_t *sizes) {
+  if (!sizes) return status_error(HEDDLE_INVALID, "heddle_object_call_sizes: found null");
+  return call(given, size, buffers, sizes);
 }

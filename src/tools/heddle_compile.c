@@ -4,6 +4,7 @@
 
 #include "api/object.h"
 #include "api/object_name.h"
+#include "api/open_classes.h"
 #include "api/open_compile.h"
 #include "api/open_given.h"
 #include "api/open_text.h"
@@ -297,7 +298,7 @@ static heddle_status compile_from(arena *a, const compile_source *from, const co
   static const import_options as_declared;
   if (from->lhlo) return compile_lhlo(a, from->lhlo, options, out);
   if (from->module) return compile_module(a, from->module, options, out);
-  return open_compile(a, from->path, from->bytes, &as_declared, options, out);
+  return open_classes_compile(a, from->path, from->bytes, &as_declared, options, out);
 }
 
 static heddle_status compile_one(arena *a, const compile_source *from, const compile_flags *f,
@@ -382,7 +383,8 @@ static heddle_status compile_level(arena *a, const compile_source *from, const c
   const bool is_refused = heddle_status_code(s) == HEDDLE_UNIMPLEMENTED && !from->module && !from->lhlo;
   if (is_refused && f->sizes.size) {
     heddle_status_free(s);
-    s = open_given_begin(a, from->path, from->bytes, options, out);
+    static const import_options as_declared;
+    s = open_given_begin(a, from->path, from->bytes, &as_declared, options, out);
   }
   return status_is_ok(s) ? add_sizes(a, from, f, options, out) : s;
 }

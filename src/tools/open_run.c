@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "api/open_classes.h"
 #include "api/open_compile.h"
 #include "base/log.h"
 #include "hlo/device_counts.h"
@@ -122,7 +123,7 @@ heddle_status open_run(arena *a, const open_run_request *r) {
   compiled code;
   TRY(open_compile_import(a, r->path, r->source, r->import, &m));
   if (m) return status_error(HEDDLE_INVALID, "found --sizes, but the program declares no size as `?`");
-  TRY(open_compile(a, r->path, r->source, r->import, r->options, &code));
+  TRY(open_classes_compile(a, r->path, r->source, r->import, r->options, &code));
   open_instances *instances = open_compile_instances(&code);
   heddle_status s = instances ? status_ok() : status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a program's sizes");
   for (int k = 0; k < r->sizes->size && status_is_ok(s); k++) {
