@@ -414,6 +414,24 @@ static void print_array(text *out, const tile_output *o) {
   if (o->array) text_printf(out, "; %s " STR_FMT, o->update ? "into" : "in place of", STR_ARG(o->array->name));
 }
 
+// How often the loop and what stays outside compute an element of the member, on average.
+static double times_computed(const tile_group *g, const tile_member *m) {
+  const double all = (double)shape_element_count(tile_group_array(m->instruction));
+  const double once = all > 0 ? (double)region_elements(&m->computed) / all : 0;
+  return once * tile_group_tiling_factor(g) + m->is_repeated;
+}
+
+static void print_producer(text *out, const tile_group *g, const tile_member *m) {
+  const double times = times_computed(g, m);
+  text_printf(out, "  with " STR_FMT "%s", STR_ARG(m->instruction->name),
+              m->is_repeated ? ", which is needed outside as well" : "");
+  if (times > 1.0001) text_printf(out, "; computed %.2f times", times);
+  if (m->carry_dim >= 0)
+    text_printf(out, "; keeps %lld of %lld along dim %d", (long long)tile_carry_rows(m), (long long)m->window.size,
+                m->carry_dim);
+  text_puts(out, "\n");
+}
+
 void tile_choice_print(text *out, const fuse_groups *groups, const tile_group *g) {
   const int rank = tile_group_array(g->bottom)->rank;
   const int64_t turns = g->inside.last - g->inside.first + 1;
@@ -444,11 +462,6 @@ void tile_choice_print(text *out, const fuse_groups *groups, const tile_group *g
   for (int k = 0; k < g->members.size; k++) {
     const tile_member *m = &g->members.data[k];
     if (!m->is_stored || tile_group_output(g, m->instruction)) continue;
-    text_printf(out, "  with " STR_FMT "%s", STR_ARG(m->instruction->name),
-                m->is_repeated ? ", which is needed outside as well" : "");
-    if (m->carry_dim >= 0)
-      text_printf(out, "; keeps %lld of %lld along dim %d", (long long)tile_carry_rows(m), (long long)m->window.size,
-                  m->carry_dim);
-    text_puts(out, "\n");
+    print_producer(out, g, m);
   }
 }

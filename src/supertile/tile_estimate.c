@@ -271,7 +271,7 @@ static void walk_steps(estimate *e) {
 
 static void count_work(tile_group *g) {
   double whole = 0, tiled = 0;
-  const double turns = (double)tile_group_dim_size(g->bottom, g->dim) / (double)g->tile;
+  const double factor = tile_group_tiling_factor(g);
   for (int k = 0; k < g->members.size; k++) {
     const instruction *i = g->members.data[k].instruction;
     if (g->members.data[k].is_copied) continue;
@@ -281,7 +281,7 @@ static void count_work(tile_group *g) {
     tiled += g->members.data[k].is_repeated ? once : 0;  // what is outside stays
     const double elements = (double)region_elements(&g->members.data[k].computed);
     const tile_output *o = tile_group_output(g, i);
-    tiled += work * elements * (o && o->is_sum ? 1 : turns);
+    tiled += work * elements * (o && o->is_sum ? 1 : factor);
   }
   g->more_work = tiled - whole;
   g->repeated = whole > 0 && tiled > whole ? tiled / whole : 1;

@@ -34,6 +34,10 @@ int64_t tile_group_dim_size(const instruction *bottom, int dim) {
   return dim < s->rank ? s->dims[dim] : tile_sum_dim_size(bottom, dim - s->rank);
 }
 
+double tile_group_tiling_factor(const tile_group *g) {
+  return (double)tile_group_dim_size(g->bottom, g->dim) / (double)g->tile;
+}
+
 static region_dim full_place(const tile_group *g) { return (region_dim){0, g->tile, g->tile}; }
 
 tile_output *tile_group_output(const tile_group *g, const instruction *i) {

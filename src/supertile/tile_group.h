@@ -107,6 +107,9 @@ const shape *tile_group_array(const instruction *i);
 int tile_group_dims(const instruction *bottom, bool exact);
 int64_t tile_group_dim_size(const instruction *bottom, int dim);
 
+// Into how many tiles the loop cuts its dim; the last one may be a part of one.
+double tile_group_tiling_factor(const tile_group *g);
+
 // Whether a turn takes for the operand what the last one has made: of a sum, tile_sum_goes_on.
 bool tile_group_goes_on(const tile_group *g, const instruction *i, int operand);
 
