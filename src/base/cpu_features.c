@@ -186,8 +186,9 @@ const char *cpu_features_needed(arena *a, const char *machine, str features) {
   return needed;
 }
 
+// Lists come from files as well: they may be long.
 const char *cpu_features_missing(arena *a, str features) {
-  const char *missing = "";
+  text missing = {0};
   unsigned words[FEATURE_WORDS] = {0};
   uint64_t kept = 0;
   ask(words, &kept);
@@ -196,9 +197,11 @@ const char *cpu_features_missing(arena *a, str features) {
   while (next_item(&features, &name, &is_on)) {
     const feature *f = feature_of(machine_of(cpu_features_machine()), name);
     const bool has = f && (words[f->word] >> f->bit & 1) && (kept & f->state) == f->state;
-    if (is_on && !has) missing = arena_printf(a, "%s%s" STR_FMT, missing, missing[0] ? ", " : "", STR_ARG(name));
+    if (is_on && !has) text_printf(&missing, "%s" STR_FMT, missing.size ? ", " : "", STR_ARG(name));
   }
-  return missing;
+  const char *names = str_copy(a, text_view(&missing)).data;
+  text_free(&missing);
+  return names;
 }
 
 int cpu_features_count(str features) {

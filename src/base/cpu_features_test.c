@@ -26,7 +26,21 @@ static void test_missing(void **state) {
   arena_destroy(a);
 }
 
+// A list of a megabyte takes as much as its names, not as much as all their beginnings.
+static void test_takes_long_lists(void **state) {
+  (void)state;
+  enum { NAMES = 1 << 18 };
+  arena *a = arena_create();
+  text list = {0};
+  for (int k = 0; k < NAMES; k++) text_puts(&list, "+no,");
+  assert_int_equal(strlen(cpu_features_missing(a, text_view(&list))), 4 * NAMES - 2);
+  assert_int_equal(cpu_features_count(text_view(&list)), NAMES);
+  text_free(&list);
+  arena_destroy(a);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_needed), cmocka_unit_test(test_missing)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_needed), cmocka_unit_test(test_missing),
+                                     cmocka_unit_test(test_takes_long_lists)};
   return cmocka_run_group_tests_name("base/cpu_features", tests, NULL, NULL);
 }
