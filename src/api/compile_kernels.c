@@ -64,7 +64,7 @@ static heddle_status lower(void *state) {
   kernel_job *j = state;
   if (j->is_cached) return status_ok();
   const code_generator *generator = code_generator_find(j->machine->kind, j->options->simulate);
-  j->lowering = (lower_options){.target = *j->machine, .exact = j->options->exact};
+  j->lowering = (lower_options){.target = *j->machine, .exact = j->options->exact, .takes_sizes = j->others != NULL};
   if (j->options->scalar) j->lowering.target.vector_bits = 0;
   if (generator->prepare) generator->prepare(j->scratch, &j->lowering);
   const MlirOperation module = mlirModuleGetOperation(j->ir);

@@ -12,6 +12,7 @@ typedef struct lower_options {
   target_description target;
   bool exact;          // keep every rounding of the HLO (no excess precision for bf16, f16 and narrower)
   bool use_libdevice;  // nvptx: math functions become __nv_* calls
+  bool takes_sizes;    // numbers that code has may be read from a table later on (lower/open_numbers.h)
 } lower_options;
 
 // What each pass is given.

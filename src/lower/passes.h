@@ -57,6 +57,8 @@ extern const pass lower_peel_loops;
 extern const pass lower_vectorize_loops;
 // The entry becomes void kernel(void *const *buffers, int64_t begin, int64_t end).
 extern const pass lower_cpu_entry;
+// What addresses have in common is computed once, where it is known.
+extern const pass lower_addresses;
 // Tensor accesses become loads and stores, tensor arguments pointers.
 extern const pass lower_tensors;
 // Comparisons, minima, maxima and divisions that ranges decide; tighter bounds of maps.

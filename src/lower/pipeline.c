@@ -29,6 +29,7 @@ const pass *const lower_passes[] = {
     &lower_peel_loops,
     &lower_vectorize_loops,
     &lower_cpu_entry,
+    &lower_addresses,
     &lower_tensors,
     &lower_simplify_arith,
     &lower_simplify_affine,
@@ -88,9 +89,9 @@ const pass *const lower_passes[] = {
 #define TO_LLVM &lower_scf_to_cf, &lower_to_llvm, &lower_reconcile_casts, &lower_canonicalize, &lower_cse
 
 #define GPU_TO_LLVM TO_MEMORY, &lower_widen_floats, &lower_expand_math, &lower_expand_float_ops, TO_LLVM
-#define CPU_TO_LLVM                                                                                      \
-  TO_MEMORY, &lower_expand_division, &lower_expand_math, &lower_round_in_place, &lower_expand_float_ops, \
-      &lower_cpu_entry, TO_LLVM
+#define CPU_TO_LLVM                                                                               \
+  TO_MEMORY, &lower_addresses, &lower_expand_division, &lower_expand_math, &lower_round_in_place, \
+      &lower_expand_float_ops, &lower_cpu_entry, TO_LLVM
 
 // SPIR-V keeps control flow as it is.
 #define GPU_TO_SPIRV                                                                                            \

@@ -11,6 +11,7 @@
 
 #define ARE_MADE "xla.shared_addresses"  // of a module
 
+enum { MOST_CARRIED = 4 };  // pointers that a loop carries from turn to turn, in registers of their own
 enum { MOST_VISITS = 64 };  // of sums within an index: what they share would be met once for each of its users
 
 // A value that is no sum.
@@ -41,14 +42,15 @@ typedef struct stop {
   MlirType element;
   const term *terms;  // what it adds to the one that it goes on from
   int term_count;
-  struct stop *first, *next;
+  struct stop *from, *first, *next;
 } stop;
 
 struct shared_addresses {
   arena *arena;
-  ptr_map places;  // by operation, 1 for the first one
-  ptr_map atoms;   // by value
-  ptr_map starts;  // by pointer: stop
+  ptr_map places;        // by operation, 1 for the first one
+  ptr_map atoms;         // by value
+  ptr_map starts;        // by pointer: stop
+  VEC(stop *) striding;  // that a loop's variable is a term of, alone and multiplied
 };
 
 // --- sums
@@ -166,6 +168,20 @@ static MlirValue add_up(ir_builder *b, const term *terms, int count) {
   return ir_cast(b, "arith.index_cast", mlirIntegerTypeGet(b->context, 64), all);
 }
 
+// Instructions multiply an index by the sizes of numbers.
+static bool is_scale(int64_t factor, MlirType element) {
+  const int64_t bytes = mlirTypeIsAInteger(element) || mlirTypeIsAFloat(element) ? ir_bit_width(element) / 8 : 0;
+  return factor == 1 || (factor * bytes == 2 || factor * bytes == 4 || factor * bytes == 8);
+}
+
+// Whether a loop's variable is multiplied by more.
+static bool strides(const term *t, MlirType element) {
+  MlirOperation loop = mlirBlockGetParentOperation(t->of->block);
+  int64_t step;
+  return t->of->place < 0 && ir_is(loop, "scf.for") && ir_constant_value(ir_operand(loop, 2), &step) &&
+         mlirValueEqual(t->of->value, mlirBlockGetArgument(t->of->block, 0)) && !is_scale(t->factor, element);
+}
+
 static stop *build_stop(shared_addresses *a, stop *from, MlirType element, const term *terms, int count) {
   const atom *innermost = terms[count - 1].of;
   const bool is_inner = innermost->depth > from->depth;
@@ -188,8 +204,10 @@ static stop *build_stop(shared_addresses *a, stop *from, MlirType element, const
                  .element = element,
                  .terms = terms,
                  .term_count = count,
+                 .from = from,
                  .next = from->first};
   from->first = made;
+  if (is_inner && count == 1 && strides(&terms[0], element)) vec_push(a->arena, &a->striding, made);
   return made;
 }
 
@@ -218,6 +236,80 @@ MlirValue shared_addresses_build(shared_addresses *a, MlirValue start, MlirOpera
   }
   ir_builder b = ir_builder_before(access, a->arena);
   return s->constant == 0 ? at->pointer : llvm_build_fixed_step(&b, at->pointer, element, s->constant);
+}
+
+// --- pointers that loops carry
+
+// Where the pointer is in the loop's first turn.
+static MlirValue build_first(ir_builder *b, const stop *s, MlirValue lower) {
+  int64_t known;
+  const int64_t factor = s->terms[0].factor;
+  if (ir_constant_value(lower, &known))
+    return known == 0 ? s->from->pointer
+                      : llvm_build_fixed_step(b, s->from->pointer, s->element, wrapping_mul(known, factor));
+  MlirValue by = ir_binary(b, "arith.muli", lower, ir_index(b, factor));
+  return llvm_build_step(b, s->from->pointer, s->element,
+                         ir_cast(b, "arith.index_cast", mlirIntegerTypeGet(b->context, 64), by));
+}
+
+// The same loop, which carries these pointers, too.
+static void carry(arena *a, MlirOperation loop, int count, stop *const *stops) {
+  ir_builder b = ir_builder_before(loop, a);
+  const int operands = (int)mlirOperationGetNumOperands(loop), results = (int)mlirOperationGetNumResults(loop),
+            attributes = (int)mlirOperationGetNumAttributes(loop);
+  MlirBlock body = ir_body(loop, 0);
+  MlirOperation end = ir_terminator(body);
+  ir_builder last = ir_builder_before(end, a);
+  MlirValue *inits = arena_array(a, MlirValue, operands + count), *yielded = arena_array(a, MlirValue, results + count);
+  MlirType *types = arena_array(a, MlirType, results + count);
+  MlirNamedAttribute *kept = arena_array(a, MlirNamedAttribute, attributes);
+  int64_t step = 0;
+  ir_constant_value(ir_operand(loop, 2), &step);
+  for (int k = 0; k < operands; k++) inits[k] = ir_operand(loop, k);
+  for (int k = 0; k < results; k++) types[k] = ir_result_type(loop, k);
+  for (int k = 0; k < results; k++) yielded[k] = ir_operand(end, k);
+  for (int k = 0; k < attributes; k++) kept[k] = mlirOperationGetAttribute(loop, k);
+  for (int k = 0; k < count; k++) {
+    stop *s = stops[k];
+    inits[operands + k] = build_first(&b, s, ir_operand(loop, 0));
+    types[results + k] = mlirValueGetType(s->pointer);
+    MlirValue carried = mlirBlockAddArgument(body, types[results + k], b.location);
+    MlirOperation computed = ir_defining_op(s->pointer);
+    ir_replace(computed, &carried);
+    s->pointer = carried;
+    yielded[results + k] = llvm_build_fixed_step(&last, carried, s->element, wrapping_mul(s->terms[0].factor, step));
+  }
+  mlirOperationSetOperands(end, results + count, yielded);
+  MlirRegion region = mlirRegionCreate();
+  mlirRegionTakeBody(region, mlirOperationGetRegion(loop, 0));
+  MlirOperation made = ir_build(&b, (ir_op_state){.name = "scf.for",
+                                                  .operand_count = operands + count,
+                                                  .operands = inits,
+                                                  .result_count = results + count,
+                                                  .results = types,
+                                                  .attribute_count = attributes,
+                                                  .attributes = kept,
+                                                  .region_count = 1,
+                                                  .regions = &region});
+  for (int k = 0; k < results; k++) inits[k] = ir_result(made, k);
+  ir_replace(loop, inits);
+}
+
+void shared_addresses_end(shared_addresses *a) {
+  for (int first = 0; first < a->striding.size; first++) {
+    stop *same[MOST_CARRIED];
+    int count = 0;
+    if (!a->striding.data[first]) continue;
+    MlirBlock block = a->striding.data[first]->block;
+    for (int k = first; k < a->striding.size; k++) {
+      stop *s = a->striding.data[k];
+      if (!s || !mlirBlockEqual(s->block, block)) continue;
+      if (count < MOST_CARRIED) same[count] = s;
+      count++;
+      a->striding.data[k] = NULL;
+    }
+    if (count <= MOST_CARRIED) carry(a->arena, mlirBlockGetParentOperation(block), count, same);
+  }
 }
 
 // --- a module

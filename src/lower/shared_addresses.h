@@ -24,4 +24,8 @@ void shared_addresses_add_number(shared_addresses_sum *s, int64_t number, int64_
 MlirValue shared_addresses_build(shared_addresses *a, MlirValue start, MlirOperation origin, MlirType element,
                                  shared_addresses_sum *s, MlirOperation access);
 
+// Ends: pointers that a loop's turns move by more than instructions multiply are carried from turn to turn, if they are
+// few.
+void shared_addresses_end(shared_addresses *a);
+
 #endif
