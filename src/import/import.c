@@ -98,15 +98,8 @@ static heddle_status read_hlo(arena *a, const char *file, str bytes, import_form
 }
 
 // HLO names its entry itself, so that a caller can only ask for that one.
-// As such files begin (prog/program_file.c).
-static bool is_saved_program(str bytes) { return str_starts_with(bytes, "\x89HEDDLE"); }
-
 static heddle_status import_hlo(arena *a, const char *file, str bytes, import_format format,
                                 const import_options *options, module **out) {
-  if (is_saved_program(bytes))
-    return status_at(HEDDLE_INVALID, ((source_location){file, 0, 0}),
-                     "found a saved program, which is compiled already: heddle run, profile and bench take it, and "
-                     "heddle-run, which tells what it holds with --info");
   // Protos have no lines.
   TRY(status_locate(read_hlo(a, file, bytes, format, out), (source_location){file, 0, 0}));
   sharding_note_ignored(*out, false);

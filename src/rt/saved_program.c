@@ -196,6 +196,17 @@ static heddle_status create_instances(saved_program *p, const executable_options
   return p->instances ? status_ok() : status_error(HEDDLE_OUT_OF_MEMORY, "no memory for a program's sizes");
 }
 
+// The first code's plan stands for that of a machine that is not this one.
+static heddle_status inspect(saved_program *p, const char *level) {
+  heddle_status s = choose_code(p->arena, &p->contents, level, &p->code);
+  const program_code *shown = p->code;
+  for (int k = 0; k < p->contents.code_count && !shown && !level; k++)
+    if (!p->contents.codes[k].sizes) shown = &p->contents.codes[k];
+  if (!shown) return s;
+  heddle_status_free(s);
+  return choose_plan(&p->contents, shown, &p->main.plan);
+}
+
 static heddle_status open_bytes(void *argument) {
   const opening *o = argument;
   saved_program *p = o->made;
@@ -204,6 +215,7 @@ static heddle_status open_bytes(void *argument) {
   const program *made = &p->main.plan;
   TRY(program_file_read(p->arena, p->bytes, &reading, &p->contents));
   TRY(check_names(&p->contents));
+  if (o->options->inspects) return inspect(p, o->options->level);
   TRY(choose_code(p->arena, &p->contents, o->options->level, &p->code));
   TRY(open_part(p, p->code, &p->main));
   TRY(open_specials(p));

@@ -12,6 +12,7 @@ typedef struct saved_program_options {
   int threads;            // of a run; 0 = all cores
   const char *device;     // executable_options
   const char *level;      // the code to take, by its name; null: the one for the most features that this machine has
+  bool inspects;          // to be looked at alone, on any machine: nothing is made ready, and maybe no code is chosen
 } saved_program_options;
 
 // Maps a file: its constants are used where they lie, and processes that do so share them. `options` may be null.
@@ -23,12 +24,12 @@ heddle_status saved_program_open(const char *path, const saved_program_options *
 heddle_status saved_program_read(str bytes, const saved_program_options *options, saved_program **out);
 void saved_program_close(saved_program *p);  // null is allowed
 
-// To be called, as long as it is open.
+// To be called, as long as it is open. Without an executable where it is inspected.
 const invocable *saved_program_invocable(const saved_program *p);
 // Of a program for open sizes, whose invocable runs at none: those that do. Null for others.
 open_instances *saved_program_instances(const saved_program *p);
 const program_saved *saved_program_contents(const saved_program *p);
-const program_code *saved_program_code(const saved_program *p);  // that was chosen
+const program_code *saved_program_code(const saved_program *p);  // that was chosen; null: none runs here
 const program *saved_program_plan(const saved_program *p);       // that runs it, with its images
 
 #endif

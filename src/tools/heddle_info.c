@@ -117,12 +117,13 @@ static heddle_status check_saved_flags(const info_flags *f) {
 }
 
 static heddle_status describe_saved(arena *a, const char *path, str bytes, const info_flags *f) {
+  static const saved_program_options looking = {.inspects = true};
   saved_facts told;
   saved_program *saved = NULL;
   text out = {0};
   if (f->json) saved_facts_begin(&told, path);
   heddle_status s = check_saved_flags(f);
-  if (status_is_ok(s)) s = status_context(saved_program_read(bytes, NULL, &saved), "while loading '%s'", path);
+  if (status_is_ok(s)) s = status_context(saved_program_read(bytes, &looking, &saved), "while loading '%s'", path);
   if (saved && f->json) saved_facts_put_file(&told, a, saved);
   if (saved && !f->json) {
     saved_print(&out, a, saved);

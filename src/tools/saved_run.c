@@ -108,8 +108,11 @@ static heddle_status run_open(arena *a, const saved_program *saved, const run_fl
 
 static heddle_status run_path(arena *a, const char *path, const run_flags *f) {
   const double start = log_seconds();
-  const saved_program_options options = {
-      .trusts_checksums = f->trusts_checksums, .threads = f->threads, .device = f->device, .level = f->cpu};
+  const saved_program_options options = {.trusts_checksums = f->trusts_checksums,
+                                         .threads = f->threads,
+                                         .device = f->device,
+                                         .level = f->cpu,
+                                         .inspects = f->info};
   saved_program *saved;
   TRY(saved_program_open(path, &options, &saved));
   if (f->time) fprintf(stderr, "load %.3f ms\n", (log_seconds() - start) * 1e3);
