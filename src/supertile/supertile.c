@@ -391,7 +391,7 @@ static heddle_status refuse_whole(supertiling *t, const module *m) {
                        &(lower_bound){0});
   }
   arena_destroy(scratch);
-  return status_context(s, "programs are tiled for --memory-limit for CPUs so far, and counted for others");
+  return status_context(s, "programs for NVIDIA GPUs are counted for --memory-limit and not tiled");
 }
 
 heddle_status supertile_run(module *m, const supertile_options *options, supertile_peaks *peaks) {

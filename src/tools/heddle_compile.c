@@ -186,6 +186,8 @@ static heddle_status check_flags(void *argument) {
   TRY(find_machine(f));
   TRY(codegen_flag_take(f->codegen_name, &f->codegen));
   TRY(memory_flag_take(f->limit_text, &f->limit));
+  if (is_form(f, "tiling") && !f->limit_text)
+    return status_error(HEDDLE_INVALID, "--emit=tiling tells what is done for a limit: give --memory-limit=AMOUNT");
   TRY(device_flags_check(f->streams));
   if (is_form(f, "saved")) TRY(take_levels(f));
   else TRY(cpu_flag_take(f->cpu, false));

@@ -279,6 +279,11 @@ static heddle_status check_names(arena *a, const opt_flags *f) {
   pass_list passes = {0};
   TRY(find_platform(f, &on));
   TRY(find_stage(a, f, on, &stage));
+  const bool is_from_plan = !f->passes && (stage->form == STAGE_DUMP || stage->form == STAGE_LHLO);
+  if (f->limit_text && !is_from_plan)
+    return status_error(HEDDLE_INVALID,
+                        "found --memory-limit, which what is printed knows nothing of, wanted --platform=cpu and "
+                        "--stage=buffer-assignment or a later one");
   return pass_choice_list(a, f->passes, &passes);
 }
 

@@ -37,6 +37,7 @@ void saved_print(text *out, arena *a, const saved_program *saved) {
                 p->sizes.symbols[k].most);
   text_printf(out, "constants %" PRId64 " bytes\n", constants);
   if (!p->sizes.symbol_count) text_printf(out, "temporaries %" PRId64 " bytes\n", p->temporary_bytes);
+  if (p->memory_limit > 0) text_printf(out, "memory limit %" PRId64 " bytes\n", p->memory_limit);
   for (int k = 0; k < file->code_count; k++) {
     const program_code *c = &file->codes[k];
     size_t bytes = 0;

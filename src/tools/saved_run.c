@@ -1,10 +1,12 @@
 // heddle-run: saved programs without the compiler. It links nothing but base, lib, link, prog and rt.
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/cpu_level.h"
 #include "base/log.h"
 #include "prog/program_sizes.h"
+#include "rt/memory_watch.h"
 #include "rt/saved_program.h"
 #include "tools/device_flags.h"
 #include "tools/flags.h"
@@ -72,6 +74,22 @@ static heddle_status execute(const invocation *i, const run_flags *f) {
   return status_ok();
 }
 
+// Of a program with a limit what its runs take is measured, but while they are timed.
+static heddle_status execute_within_limit(arena *a, const invocable *callable, const invocation *i,
+                                          const run_flags *f) {
+  const int64_t limit = callable->program->memory_limit;
+  if (limit == 0 || f->time || f->facts) return execute(i, f);
+  memory_watch watch;
+  memory_watch_start(&watch, a, callable->executable);
+  heddle_status s = execute(i, f);
+  executable_set_profiler(callable->executable, NULL, NULL);
+  TRY(s);
+  const int64_t measured = atomic_load(&watch.peak);
+  fprintf(stderr, "memory: limit %" PRId64 " bytes, measured %" PRId64 "\n", limit, measured);
+  if (measured <= limit) return status_ok();
+  return status_error(HEDDLE_INTERNAL, "the run took %" PRId64 " bytes of %" PRId64, measured, limit);
+}
+
 static heddle_status run_program(arena *a, const invocable *callable, const run_flags *f) {
   const program *p = callable->program;
   const void ***arguments = NULL;
@@ -81,7 +99,7 @@ static heddle_status run_program(arena *a, const invocable *callable, const run_
     return status_error(HEDDLE_INVALID, "found %d --output files for %d results", f->outputs.size,
                         p->given_result_count * p->device_count);
   TRY(invocation_bind(a, callable, (const void *const *const *)arguments, false, &i));
-  heddle_status s = execute(&i, f);
+  heddle_status s = execute_within_limit(a, callable, &i, f);
   for (int d = 0; d < p->device_count; d++)
     for (int k = 0; k < p->given_result_count && status_is_ok(s); k++) s = take_result(a, &i, d, k, f);
   invocation_release(&i);

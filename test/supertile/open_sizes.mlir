@@ -15,6 +15,8 @@
 // RUN: heddle compile %s --specialize=1000 --memory-limit=64KiB --o=%t.heddle
 // RUN: heddle run %t.heddle --sizes=1000 --random=1
 // RUN: not heddle run %t.heddle --sizes=1000 --random=1 --memory-limit=1MiB 2>&1 | FileCheck %s --check-prefix=SAVED
+// RUN: heddle-run %t.heddle --sizes=1000 --random=1 2>&1 | FileCheck %s --check-prefix=MEASURED
+// MEASURED: memory: limit 65536 bytes, measured {{[0-9]+$}}
 // SAVED: saved programs keep to the limit of memory that they were compiled for
 func.func public @main(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
   %w = stablehlo.iota dim = 0 : tensor<64x64xf32>
