@@ -16,6 +16,9 @@
 // Rounds of an attempt.
 enum { MOST_ROUNDS = 12 };
 
+// Rounds in which the same is in the way of an attempt before it is given up.
+enum { MOST_STUCK = 2 };
+
 // What a search may do before it is given up, so that a refusal takes seconds and little memory: in all, or for each
 // instruction of the program if that is more. Steps of an attempt are tiled until it has asked for ASKED_BY_ONE
 // regions; those at work then go on up to ASKED_AT_ONCE. Later attempts may do as much again, a few times over. To
@@ -111,6 +114,31 @@ static void aim(supertiling *t, double loosened) {
   }
 }
 
+// What is in the way of a plan: what its largest step takes, and how many take as much.
+typedef struct plan_peak {
+  int64_t bytes;
+  int steps;
+} plan_peak;
+
+static void find_peak(const lhlo_body *body, plan_peak *out) {
+  for (int k = 0; k < body->ops.size; k++) {
+    const lhlo_op *op = body->ops.data[k];
+    const int64_t bytes = op->live_bytes + op->resident_bytes;
+    if (bytes > out->bytes) *out = (plan_peak){bytes, 0};
+    out->steps += bytes == out->bytes;
+    for (int b = 0; b < op->body_count; b++) find_peak(&op->bodies[b], out);
+  }
+}
+
+// For how many rounds the same has been in the way.
+static int rounds_stuck(const lhlo_program *plan, plan_peak *last, int before) {
+  plan_peak now = {0};
+  find_peak(&plan->entry, &now);
+  const bool is_same = now.bytes == last->bytes && now.steps == last->steps;
+  *last = now;
+  return is_same ? before + 1 : 0;
+}
+
 // Tiles `m` as far as that helps. *fit: its plan is within the limit; else what is in the way of the closest plan is
 // kept. *found: something was tiled.
 static heddle_status attempt(supertiling *t, module *m, tile_manner how, bool *fit, bool *found) {
@@ -120,6 +148,8 @@ static heddle_status attempt(supertiling *t, module *m, tile_manner how, bool *f
   t->rounds.done = (ptr_map){0};
   t->closest = INT64_MAX;
   bool aims_higher = how.loosened > 1;
+  plan_peak peak = {0};
+  int stuck = 0;
   aim(t, aims_higher ? how.loosened : 1);
   if (how.in_kernels) mark_products(m);
   for (int round = 0; round < MOST_ROUNDS; round++) {
@@ -149,12 +179,14 @@ static heddle_status attempt(supertiling *t, module *m, tile_manner how, bool *f
       memcpy(t->peaks.predicted, peaks, sizeof peaks);
       t->cost = plan_cost_find(plan);
     } else if (status_is_ok(s)) {
+      stuck = rounds_stuck(plan, &peak, stuck);
       note_refusal(t, m, plan, how, round);
       s = tile_rounds_run(&t->rounds, scratch, m, plan, how, round, &changed);
     }
     arena_destroy(scratch);
     TRY(s);
     *found = *found || changed;
+    if (stuck >= MOST_STUCK && !aims_higher) break;
     if (*fit || (!changed && !aims_higher)) break;
     if (changed) continue;
     // What keeps to the larger limit is cut once more where it does not keep to the one that there is.

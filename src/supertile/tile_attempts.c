@@ -12,6 +12,13 @@ static const tile_manner fixed[TILE_ATTEMPTS_FIXED] = {
     {.share = 1.0, .reach = REACH_NEAR, .is_nested = true},
     {.share = 1.0, .reach = REACH_NEAR},
     {.share = 1.0, .reach = REACH_NEAR, .is_nested = true},
+    {.share = 1.0, .reach = REACH_HARD, .in_kernels = true},
+    {.share = 0.95, .reach = REACH_HARD, .in_kernels = true},
+    {.share = 0.9, .reach = REACH_HARD, .in_kernels = true},
+    {.share = 0.85, .reach = REACH_HARD, .in_kernels = true},
+    {.share = 0.85, .reach = REACH_HARD, .in_kernels = true, .slices_inside = true},
+    {.share = 0.7, .reach = REACH_HARD, .in_kernels = true},
+    {.share = 0.7, .reach = REACH_HARD, .in_kernels = true, .slices_inside = true},
     {.share = 0.85, .reach = REACH_HARD},
     {.share = 0.85, .reach = REACH_DEEP},
     {.share = 0.85, .reach = REACH_NEAR},
@@ -116,7 +123,8 @@ bool tile_attempts_is_repeated(int number, const int *known) {
   for (int j = 0; j < number; j++) {
     const tile_manner other = tile_attempts_manner(j);
     if (other.share == how.share && other.loosened == how.loosened && other.reach == how.reach &&
-        other.is_nested == how.is_nested && known[j] == known[number])
+        other.is_nested == how.is_nested && other.in_kernels == how.in_kernels &&
+        other.slices_inside == how.slices_inside && known[j] == known[number])
       return true;
   }
   return false;

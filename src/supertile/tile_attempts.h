@@ -8,7 +8,7 @@
 // that aim at a larger limit, by each four of them, of which each learns from those before: what they find counts if it
 // fits all the same. Last those whose first loops compute all that they need in each turn.
 enum { TILE_ATTEMPTS_DIMS = 4, TILE_ATTEMPTS_EACH = 2, TILE_ATTEMPTS_LOOSENED = 6, TILE_ATTEMPTS_AIMED = 4 };
-enum { TILE_ATTEMPTS_FIXED = 24, TILE_ATTEMPTS_ABOVE = TILE_ATTEMPTS_LOOSENED * TILE_ATTEMPTS_AIMED };
+enum { TILE_ATTEMPTS_FIXED = 31, TILE_ATTEMPTS_ABOVE = TILE_ATTEMPTS_LOOSENED * TILE_ATTEMPTS_AIMED };
 enum { TILE_ATTEMPTS_WITH_DIMS = 2 * TILE_ATTEMPTS_EACH * (1 + TILE_ATTEMPTS_DIMS) * (1 + TILE_ATTEMPTS_DIMS) };
 enum { TILE_ATTEMPTS_ALL = 2 * 2 * TILE_ATTEMPTS_EACH * TILE_ATTEMPTS_DIMS };
 enum { TILE_ATTEMPTS_FROM_ABOVE = TILE_ATTEMPTS_FIXED + TILE_ATTEMPTS_WITH_DIMS };

@@ -129,6 +129,45 @@ static bool is_ahead(const tile_member *m, int dim, const region *written) {
   return m->carry_dim == dim && rows->step == written->dims[dim].step && rows->base >= written->dims[dim].base;
 }
 
+enum { MOST_DEPTH_OF_PLACE = 8 };
+
+static bool is_plain_arithmetic(hlo_opcode opcode) {
+  switch (opcode) {
+    case HLO_ADD:
+    case HLO_SUBTRACT:
+    case HLO_MULTIPLY:
+    case HLO_MAXIMUM:
+    case HLO_MINIMUM:
+    case HLO_CLAMP:
+    case HLO_CONVERT: return true;
+    default: return false;
+  }
+}
+
+// Whether two scalars are computed alike, of the same values.
+static bool is_same_scalar(const instruction *l, const instruction *r, int depth) {
+  if (l == r) return true;
+  if (l->opcode != r->opcode || !shape_equal(l->shape, r->shape) || depth > MOST_DEPTH_OF_PLACE) return false;
+  if (l->opcode == HLO_CONSTANT) return literal_identical(l->literal, r->literal);
+  if (l->opcode == HLO_GET_TUPLE_ELEMENT)
+    return l->attributes->index == r->attributes->index && l->operands[0] == r->operands[0];
+  if (!is_plain_arithmetic(l->opcode)) return false;
+  for (int k = 0; k < l->operand_count; k++)
+    if (!is_same_scalar(l->operands[k], r->operands[k], depth + 1)) return false;
+  return true;
+}
+
+// Whether the instruction is what lies in the array where the output is put: its elements are in the output's places.
+static bool is_slice_at_target(const instruction *i, const target *t) {
+  const instruction *update = t->update;
+  if (!update || i->opcode != HLO_DYNAMIC_SLICE || !shape_same_dims(i->shape, update->operands[1]->shape)) return false;
+  for (int d = 0; d < i->shape->rank; d++) {
+    const bool is_whole = i->shape->dims[d] == update->shape->dims[d];
+    if (!is_whole && !is_same_scalar(i->operands[d + 1], update->operands[d + 2], 0)) return false;
+  }
+  return true;
+}
+
 // Whether each turn reads of the array what it then writes of the output, and nothing else but rows that are copied.
 static bool is_read_where_written(tile_search *s, const tile_group *g, const target *t) {
   const region written = written_by(s, g, t);
@@ -140,6 +179,9 @@ static bool is_read_where_written(tile_search *s, const tile_group *g, const tar
       region in;
       if (m->instruction->operands[o] != t->array) continue;
       if (m->operands[o] >= 0 && g->members.data[m->operands[o]].is_copied) continue;
+      const region *at_target = &g->members.data[t->output->member].region;
+      if (m->operands[o] < 0 && is_slice_at_target(m->instruction, t) && region_equal(&m->computed, at_target))
+        continue;
       if (!t->is_known || m->operands[o] >= 0) return false;
       if (tile_group_operand(s, g, m, g->inside, o, &in) != REGION_FOUND) return false;
       if (!region_equal(&in, &written)) return false;

@@ -43,6 +43,17 @@ static const example examples[] = {
      "x = f32[9,8] negate(p) y = f32[7,6] negate(q) z = f32[9,8] dynamic-update-slice(x, y, i, j)\n"
      "ROOT r = f32[9,8] negate(z)",
      {"x", "x"}},
+    {"added to what is there",
+     "p = f32[9,8] parameter(0) q = f32[7,6] parameter(1) i = s32[] parameter(2) j = s32[] parameter(3)\n"
+     "two = s32[] constant(2) k = s32[] multiply(i, two) l = s32[] multiply(i, two) x = f32[9,8] negate(p)\n"
+     "s = f32[7,6] dynamic-slice(x, k, j), dynamic_slice_sizes={7,6} y = f32[7,6] add(q, s)\n"
+     "z = f32[9,8] dynamic-update-slice(x, y, l, j) ROOT r = f32[9,8] negate(z)",
+     {"x", "x"}},
+    {"added to what is elsewhere",
+     "p = f32[9,8] parameter(0) q = f32[7,6] parameter(1) i = s32[] parameter(2) j = s32[] parameter(3)\n"
+     "x = f32[9,8] negate(p) s = f32[7,6] dynamic-slice(x, j, i), dynamic_slice_sizes={7,6} y = f32[7,6] add(q, s)\n"
+     "z = f32[9,8] dynamic-update-slice(x, y, i, j) ROOT r = f32[9,8] negate(z)",
+     {NULL, NULL}},
     {"of the same shape",
      "p = f32[9,8] parameter(0) zero = f32[] parameter(1) x = f32[9,8] negate(p)\n"
      "w = f32[11,10] pad(x, zero), padding=1_1x1_1 a = f32[9,8] slice(w), slice={[0:9],[1:9]}\n"
