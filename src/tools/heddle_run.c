@@ -2,6 +2,7 @@
 // heddle bench do the same several times, and say how long it took.
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "api/program_shape.h"
 #include "base/file.h"
@@ -47,6 +48,7 @@ typedef struct run_flags {
   debug_options debug;
   pass_flags driver;
   platform on;
+  bool names_platform;  // with --platform
   double rtol, atol;
   int random;  // the seed of random arguments, or -1: they come from files
   int threads, streams, v, replicas, partitions;
@@ -424,10 +426,20 @@ static heddle_status run_loaded(arena *a, const saved_program *saved, run_flags 
   return run_saved_at(a, saved, f, NULL, t);
 }
 
+static heddle_status take_saved_platform(run_flags *f, const program *p) {
+  const char *of_program = target_kind_name(p->device);
+  if (f->names_platform && strcasecmp(f->platform, of_program) != 0)
+    return status_error(HEDDLE_INVALID, "found --platform=%s, but the program was saved for %s", f->platform,
+                        of_program);
+  f->platform = of_program;
+  return status_ok();
+}
+
 // A saved program is loaded, not compiled: from its file, or from bytes that can be read only once.
 static heddle_status run_saved(arena *a, const char *path, const str *bytes, run_flags *f) {
-  if (f->on != PLATFORM_CPU || f->infeeds.size || f->specializes)
-    return status_error(HEDDLE_UNIMPLEMENTED, "saved programs run on the CPU as they are, without infeeds");
+  if (f->infeeds.size || f->specializes)
+    return status_error(HEDDLE_UNIMPLEMENTED, "saved programs run as they are, found --%s",
+                        f->specializes ? "specialize" : "infeed");
   if (f->limit_text)
     return status_error(HEDDLE_UNIMPLEMENTED, "saved programs keep to the limit of memory that they were compiled for");
   const double start = log_seconds();
@@ -438,7 +450,8 @@ static heddle_status run_saved(arena *a, const char *path, const str *bytes, run
   TRY(bytes ? status_context(saved_program_read(*bytes, &options, &saved), "while loading '%s'", path)
             : saved_program_open(path, &options, &saved));
   timing t = {.times = {.stages = {{"load", log_seconds() - start}}, .count = 1}};
-  heddle_status s = run_loaded(a, saved, f, &t);
+  heddle_status s = take_saved_platform(f, saved_program_plan(saved));
+  if (status_is_ok(s)) s = run_loaded(a, saved, f, &t);
   saved_program_close(saved);
   return s;
 }
@@ -596,12 +609,12 @@ static heddle_status tell_measured(arena *a, const char *path, run_flags *f) {
 static heddle_status tell_programs(arena *a, const char *path, run_flags *f) {
   facts told;
   facts_begin(&told, a, path);
-  json_put_string(&told.out, "platform", str_from(f->platform));
   json_begin(&told.out, "runs", '[');
   f->facts = &told;
   heddle_status s = run_listed(a, path, f);
   f->facts = NULL;
   json_end(&told.out, ']');
+  json_put_string(&told.out, "platform", str_from(f->platform));
   return facts_end(&told, s);
 }
 
@@ -646,6 +659,17 @@ static heddle_status check_sizes(const run_flags *f) {
   return status_ok();
 }
 
+static heddle_status check_platform(run_flags *f) {
+  f->names_platform = f->platform;
+  if (!f->platform) f->platform = "cpu";
+  TRY(platform_from_name("platform", f->platform, &f->on));
+  TRY(platform_check_device(f->device, f->on));
+  if (f->is_measured && f->on != PLATFORM_CPU && f->on != PLATFORM_VULKAN)
+    return status_error(HEDDLE_INVALID, "--platform: found %s, wanted cpu or vulkan, whose runs are measured",
+                        f->platform);
+  return status_ok();
+}
+
 static heddle_status check_flags(void *argument) {
   run_flags *f = argument;
   if (f->is_measured && f->random < 0 && !f->input_files && !f->inputs.size) f->random = 0;
@@ -663,17 +687,12 @@ static heddle_status check_flags(void *argument) {
   TRY(device_flags_check(f->streams));
   TRY(cpu_flag_take(f->cpu, true));
   TRY(status_context(nvptx_target(f->chip, &f->gpu), "in --chip=%s", f->chip));
-  TRY(platform_from_name("platform", f->platform, &f->on));
-  TRY(platform_check_device(f->device, f->on));
-  if (f->is_measured && f->on != PLATFORM_CPU && f->on != PLATFORM_VULKAN)
-    return status_error(HEDDLE_INVALID, "--platform: found %s, wanted cpu or vulkan, whose runs are measured",
-                        f->platform);
+  TRY(check_platform(f));
   return check_sizes(f);
 }
 
 static run_flags run_flags_default(void) {
-  return (run_flags){.platform = "cpu",
-                     .chip = "sm_90",
+  return (run_flags){.chip = "sm_90",
                      .entry = "",
                      .rtol = 1e-5,
                      .atol = 1e-6,
