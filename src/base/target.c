@@ -16,6 +16,7 @@
 #define TILE_SIZES(tried)                         \
   .tiles = {.unit = 64,                           \
             .min_run = 8,                         \
+            .min_moved_run = 3,                   \
             .max_lone_operations = 16,            \
             .min_checked_run = 4,                 \
             .min_window_reads = 4,                \
@@ -120,7 +121,7 @@
            .max_unrolled_rest = 40,        \
            .max_period = 16,               \
            .max_periodic_lanes = 64,       \
-           .max_lane_stride = 4,           \
+           .max_lane_stride = 8,           \
            .max_lane_loads = 512,          \
            .max_accumulators = 4,          \
            .max_reduction_copies = 4,      \

@@ -83,6 +83,7 @@ typedef struct target_tile_sizes {
 
   // Loops over contiguous dims.
   int min_run;                  // elements; shorter ones are no better than a flat loop
+  int min_moved_run;            // … of elements that only change places, between which a flat loop would divide
   int64_t max_lone_operations;  // of an element, that may be computed without its neighbours in short runs
   int min_checked_run;    // … where elements are checked, for padding, which costs a flat loop much for every element
   int min_window_reads;   // of an element, from which on shorter runs and smaller spaces are worth it …

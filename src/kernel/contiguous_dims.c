@@ -179,7 +179,42 @@ static int64_t badly_placed_reads(arena *a, const target_tile_sizes *sizes, cons
   return most;
 }
 
-static int best_split(arena *a, const target_tile_sizes *sizes, const access_list *accesses, const shape *space) {
+static bool only_moves(const instruction_list *body) {
+  for (int n = 0; n < body->size; n++) {
+    const hlo_opcode op = body->data[n]->opcode;
+    if (op != HLO_PARAMETER && op != HLO_TRANSPOSE && op != HLO_RESHAPE && op != HLO_BITCAST && op != HLO_COPY)
+      return false;
+  }
+  return true;
+}
+
+// Whether rows that lie side by side in the space, those of the dims from `split` on, lie elsewhere in the operand.
+static bool jumps_between_rows(arena *a, const access *x, const shape *space, int split, int64_t row) {
+  const affine_expr *address = address_of(a, x), **by = arena_array(a, const affine_expr *, x->result->rank);
+  for (int d = 0; d < x->result->rank; d++) by[d] = affine_add_constant(a, affine_dim(a, d), x->dims[d] == split - 1);
+  interval dims[SHAPE_MAX_RANK];
+  for (int d = 0; d < x->result->rank; d++) dims[d] = (interval){0, x->result->dims[d] - 1};
+  const affine_expr *next = affine_replace(a, address, by, x->result->rank, NULL, 0);
+  int64_t step = 0;
+  const bool is_even = affine_is_constant(affine_simplify(a, affine_sub(a, next, address), dims, NULL), &step);
+  return space->dims[split - 1] > 1 && (!is_even || (step != row && step != -row));
+}
+
+// Short rows are worth a loop of their own where they are only moved to other places: a flat loop divides for each of
+// its lanes then, but by a power of two, which words, of which a vector has few, hardly notice.
+static bool moves_short_rows(arena *a, const target_tile_sizes *sizes, const access_list *accesses, const shape *space,
+                             int split, int64_t row) {
+  const int64_t neighbours = space->dims[split - 1];
+  const int bits = dtypes[space->dtype].bits;
+  const bool is_narrow = bits < 32, is_power_of_two = (neighbours & (neighbours - 1)) == 0;
+  if (bits < 8 || row < sizes->min_moved_run || (is_power_of_two && !is_narrow)) return false;
+  for (int n = 0; n < accesses->size; n++)
+    if (jumps_between_rows(a, &accesses->data[n], space, split, row)) return true;
+  return false;
+}
+
+static int best_split(arena *a, const target_tile_sizes *sizes, const access_list *accesses, const shape *space,
+                      bool is_moved) {
   int best = 0, most = count_good(a, sizes, accesses, space, 0, true);
   const int64_t reads = badly_placed_reads(a, sizes, accesses, space);
   const bool is_bad = reads > 0;
@@ -191,7 +226,7 @@ static int best_split(arena *a, const target_tile_sizes *sizes, const access_lis
   for (int d = 0; d < space->rank; d++) row *= space->dims[d];
   for (int split = 1; split < space->rank && most < accesses->size; split++) {
     row /= space->dims[split - 1];
-    if (row < min_run) break;
+    if (row < min_run && !(is_moved && moves_short_rows(a, sizes, accesses, space, split, row))) break;
     int good = count_good(a, sizes, accesses, space, split, false);
     if (good <= most) continue;
     most = good;
@@ -211,7 +246,7 @@ int contiguous_dims_split(const target_description *target, const instruction_li
     access like = {.result = i->shape};
     if (shape_is_array(i->shape) && match_dims(i->shape, space, like.dims)) add_accesses(scratch, i, &like, &accesses);
   }
-  int split = best_split(scratch, sizes, &accesses, space);
+  int split = best_split(scratch, sizes, &accesses, space, only_moves(body));
   arena_destroy(scratch);
   return split;
 }

@@ -318,7 +318,8 @@ static MlirValue shuffle(ir_builder *b, MlirValue x, MlirValue y, int width, con
 }
 
 // Elements a few places apart: as many whole vectors, the last of which ends with the last lane's element, so that
-// nothing is read behind it. One vector after the other gives its lanes to what the ones before it gave.
+// nothing is read behind it. One vector after the other gives its lanes to what the ones before it gave. Of fewer than
+// there are lanes: else single elements take as many loads and inserts.
 static MlirValue strided_read(vectorizer *v, ir_builder *b, MlirOperation op, const lane_value *index) {
   const int64_t width = v->width, last = index->stride * (width - 1) + 1 - width;
   int64_t *lanes = arena_array(v->arena, int64_t, width);
@@ -511,8 +512,8 @@ static bool do_extract(vectorizer *v, ir_builder *b, MlirOperation op) {
   lane_value *index = vectorizer_lookup(v, ir_operand(op, 1));
   bool is_contiguous = index->kind == LANE_CONTIGUOUS && (!v->mask.ptr || has_masked_form(v, ir_result_type(op, 0)));
   if (v->rest.ptr && !is_contiguous) return refuse(v, "a load of the last lanes that has no masked form");
-  bool is_strided =
-      index->kind == LANE_SEPARATE && !v->mask.ptr && index->stride > 1 && index->stride <= v->limits->max_lane_stride;
+  bool is_strided = index->kind == LANE_SEPARATE && !v->mask.ptr && index->stride > 1 && index->stride < v->width &&
+                    index->stride <= v->limits->max_lane_stride;
   bool is_reversed = index->kind == LANE_SEPARATE && !v->mask.ptr && index->stride == -1;
   bool is_pair = !v->mask.ptr && v->done_lanes == 0 && is_of_pair(index, mlirValueGetType(ir_operand(op, 0)));
   bool is_rest = is_contiguous && v->done_lanes > 0 && !v->mask.ptr && is_inside_loop(v, ir_operand(op, 0));
