@@ -74,9 +74,12 @@ static double complex power_of(double complex x, double complex y) {
   return compute_complex((double)(power * cosl(angle)), (double)(power * sinl(angle)));
 }
 
+// In long double, as powers are.
 static double complex cbrt_of(double complex z) {
   if (isnan(creal(z)) || isnan(cimag(z))) return compute_complex(NAN, NAN);
-  return z == 0 ? z : cexp(clog(z) / 3);
+  if (z == 0) return z;
+  const long double complex root = cexpl(clogl(z) / 3);
+  return compute_complex((double)creall(root), (double)cimagl(root));
 }
 
 // e^-z vanishes at infinity whatever the angle.
