@@ -120,10 +120,11 @@ _heddle() {{
     COMPREPLY=($(compgen -W "$words" -- "$current"))
     [[ ${{#COMPREPLY[@]}} -eq 1 && ${{COMPREPLY[0]}} == *= ]] && compopt -o nospace
   else
-    mapfile -t COMPREPLY < <(compgen -f -- "$current")  # a line each: names may have spaces
+    compopt -o filenames  # quotes blanks, and would quote the sign of flags, too
+    mapfile -t COMPREPLY < <(compgen -f -- "$current")
   fi
 }}
-complete -o filenames -F _heddle heddle
+complete -F _heddle heddle
 """
 
 
