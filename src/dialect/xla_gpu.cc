@@ -310,8 +310,10 @@ MlirFrozenRewritePatternSet xla_gpu_canonicalizations(MlirContext c, int count, 
   return {new FrozenRewritePatternSet(std::move(patterns))};
 }
 
-void xla_gpu_canonicalize(MlirOperation op, MlirFrozenRewritePatternSet patterns, bool has_branches) {
+void xla_gpu_canonicalize(MlirOperation op, MlirFrozenRewritePatternSet patterns, bool has_branches,
+                          bool is_walked_once) {
   GreedyRewriteConfig config;
+  if (is_walked_once) config.maxIterations = 1;
   config.useTopDownTraversal = true;
   config.enableRegionSimplification =
       has_branches ? GreedySimplifyRegionLevel::Normal : GreedySimplifyRegionLevel::Disabled;

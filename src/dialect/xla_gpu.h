@@ -31,8 +31,10 @@ void **xla_gpu_context_slot(MlirContext context);
 // mlirFrozenRewritePatternSetDestroy before the context is.
 MlirFrozenRewritePatternSet xla_gpu_canonicalizations(MlirContext context, int count, const char *const *dialects);
 // What MLIR's canonicalize does, with patterns collected before. Where no operation branches, has no region more than
-// one block, and blocks and their arguments need not be looked at.
-void xla_gpu_canonicalize(MlirOperation op, MlirFrozenRewritePatternSet patterns, bool has_branches);
+// one block, and blocks and their arguments need not be looked at. Walked once, a kernel's operations are visited again
+// where something changes near them; otherwise until a walk finds nothing.
+void xla_gpu_canonicalize(MlirOperation op, MlirFrozenRewritePatternSet patterns, bool has_branches,
+                          bool is_walked_once);
 
 // From now on C++ code without memory, LLVM's and everyone's in the process, ends what this thread's guard watches
 // (base/guard.h); on other threads all is as before. Once.

@@ -38,6 +38,7 @@ static const char *const dialects[] = {"builtin", "func",   "arith", "math",    
 #define ALL_DIALECTS (1U << DIALECT_COUNT)
 #define ALWAYS 7U                                     // patterns of all dialects make operations of the first three
 #define BRANCHES (1U << 9 | 1U << 10 | ALL_DIALECTS)  // cf, llvm: only with them are there several blocks
+#define MAPS (1U << 13 | ALL_DIALECTS)                // xla_gpu: what one walk composes the next one folds
 
 typedef struct kept_patterns {
   unsigned dialects;
@@ -138,7 +139,8 @@ void lower_session_canonicalize(lower_session *s, MlirOperation op) {
     kept_patterns made = {wanted, make_patterns(s->context, wanted)};
     vec_push(s->arena, &s->patterns, made);
   }
-  xla_gpu_canonicalize(op, s->patterns.data[i].patterns, walk.found & BRANCHES);
+  const bool has_maps = walk.found & MAPS;
+  xla_gpu_canonicalize(op, s->patterns.data[i].patterns, walk.found & BRANCHES, !has_maps);
 }
 
 // --- conversion
