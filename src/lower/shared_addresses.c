@@ -171,7 +171,8 @@ static MlirValue add_up(ir_builder *b, const term *terms, int count) {
 // Instructions multiply an index by the sizes of numbers.
 static bool is_scale(int64_t factor, MlirType element) {
   const int64_t bytes = mlirTypeIsAInteger(element) || mlirTypeIsAFloat(element) ? ir_bit_width(element) / 8 : 0;
-  return factor == 1 || (factor * bytes == 2 || factor * bytes == 4 || factor * bytes == 8);
+  const int64_t scale = wrapping_mul(factor, bytes);
+  return factor == 1 || scale == 2 || scale == 4 || scale == 8;
 }
 
 // Whether a loop's variable is multiplied by more.
