@@ -34,6 +34,8 @@ enum {
   LEAST_PART = 1024,      // depth that is worth summing apart
   SMALL_WORK = 1 << 17,   // multiplications that one thread does before another has woken up
   DIRECT_WORK = 1 << 23,  // of a tile, in smaller ones of which the library spends its time with packing
+  NEAR_WORK = 1 << 19,    // of a tile for which nothing is packed
+  LEAST_NEAR = 32,        // of its rows or columns
 };
 
 static const int64_t direct_depth = (int64_t)1 << 20;
@@ -238,14 +240,26 @@ static int64_t most_depth_parts(const gemm_plan *p, double work, bool has_few_ro
   return int64_max(1, parts);
 }
 
-// Halves tiles until there are enough of them; of those that the library packs only the columns, as long as that pays.
-static void halve_tiles(gemm_plan *p, bool copies, int64_t wanted) {
+// Halves tiles until there are enough of them. Of those that the library packs the columns, as long as that pays, and
+// where there are few columns the rows, until a few threads have something to do. `parts`: of the depth.
+static void halve_tiles(gemm_plan *p, bool copies, int64_t parts, int64_t wanted) {
   while (gemm_plan_tiles(p) < wanted) {
-    const bool is_tall = copies && p->tile_rows >= p->tile_columns;
+    const bool is_narrow = p->tile_columns < 2 * LEAST_DIRECT && gemm_plan_tiles(p) * parts < LOW_TILES;
+    const bool is_tall = copies ? p->tile_rows >= p->tile_columns : is_narrow;
     int64_t *larger = is_tall ? &p->tile_rows : &p->tile_columns;
     const double work = (double)p->tile_rows * (double)p->tile_columns * (double)p->depth;
     if (*larger < 2 * (copies ? LEAST_TILE : LEAST_DIRECT) || (!copies && work < 2 * DIRECT_WORK)) return;
     *larger = int64_ceil_div(*larger, 2);
+  }
+}
+
+// Of a product that is multiplied as it lies, the longer sides, until a few threads have something to do.
+static void halve_near_tiles(gemm_plan *p) {
+  while (gemm_plan_tiles(p) < LOW_TILES) {
+    int64_t *longer = p->tile_rows > p->tile_columns ? &p->tile_rows : &p->tile_columns;
+    const double work = (double)p->tile_rows * (double)p->tile_columns * (double)p->depth;
+    if (*longer < 2 * LEAST_NEAR || work < 2 * NEAR_WORK) return;
+    *longer = int64_ceil_div(*longer, 2);
   }
 }
 
@@ -261,8 +275,9 @@ static void choose_tiles(gemm_plan *p) {
   if (work > SMALL_WORK && is_low && gemm_plan_tiles(p) < LOW_TILES && p->tile_columns == LOW_TILE)
     p->tile_columns = LOW_TILE / 2;
   const int64_t parts = most_depth_parts(p, work, has_few_rows), wanted = is_low ? LOW_TILES : TILES_WANTED;
-  if (work > SMALL_WORK && !has_few_rows && (copies || gemm_plan_tiles(p) * parts < wanted))
-    halve_tiles(p, copies, wanted);
+  const bool has_few_tiles = copies || gemm_plan_tiles(p) * parts < wanted;
+  if (work > SMALL_WORK && !has_few_rows && has_few_tiles) halve_tiles(p, copies, parts, wanted);
+  if (work > SMALL_WORK && !copies && parts == 1 && is_near(p)) halve_near_tiles(p);
   p->tile_rows = evened(p->rows, p->tile_rows);
   p->tile_columns = evened(p->columns, p->tile_columns);
   p->depth_parts = most_depth_parts(p, work, has_few_rows);
