@@ -156,10 +156,12 @@ static double cost_of(const tile_group *g) {
   return cost;
 }
 
-static bool carries(const tile_group *g) {
-  for (int k = 0; k < g->members.size; k++)
-    if (g->members.data[k].carry_dim >= 0) return true;
-  return false;
+// Whether the group, or one that was grown since that was asked last, would be another one if no rows were kept.
+static bool carries(tile_search *s, const tile_group *g) {
+  bool any = s->has_joined;
+  for (int k = 0; k < g->members.size; k++) any = any || g->members.data[k].carry_dim >= 0;
+  s->has_joined = false;
+  return any;
 }
 
 static bool choose_producers(const probe *p, tile_group *best, bool *carried) {
@@ -170,7 +172,7 @@ static bool choose_producers(const probe *p, tile_group *best, bool *carried) {
   *carried = false;
   for (;;) {
     const bool fit = largest_tile(&q, &g);
-    *carried = *carried || carries(&g);
+    *carried |= carries(p->search, &g);
     if (fit && (!any || cost_of(&g) < cost_of(best))) {
       *best = g;
       any = true;
@@ -357,7 +359,7 @@ static void choose_deep_size(const probe *p, deep_search *d) {
     tile_group g = {0};
     const bool fit = try_tile(p, tile, &g);
     g.fits = fit;
-    d->carried = d->carried || carries(&g);
+    d->carried |= carries(p->search, &g);
     d->repeated = d->repeated || repeats(&g);
     if (g.members.size == 0 || !tile_choice_is_member(&g, d->rest->step)) continue;
     const int64_t left = most_left(d->rest, p->budget, &g);

@@ -163,8 +163,9 @@ static bool belong_together(const growth *g, const instruction *i, const region 
   *both = region_copy(g->search->arena, l);
   region_add(both, r, tile_group_array(i));
   const bool may_keep = is_stored(g, i) || i == g->search->rows_of;
-  if (g->search->may_carry && may_keep && move_together(l, r)) return true;
-  return (double)region_elements(both) <= 1.25 * (double)(region_elements(l) + region_elements(r));
+  if ((double)region_elements(both) <= 1.25 * (double)(region_elements(l) + region_elements(r))) return true;
+  if (!g->search->may_carry || !may_keep || !move_together(l, r)) return false;
+  return g->search->has_joined = true;
 }
 
 static int ask_for(growth *g, instruction *i, const region *r) {

@@ -87,6 +87,7 @@ typedef struct tile_search {
   int64_t most_asked;          // regions that may be asked for before all further tries fail
   int64_t most_in_all;         // and before those of all operations do
   bool is_cut_short;           // some try failed for that
+  bool has_joined;             // far boxes became one, because turns may keep rows: else groups would be others
   const ptr_map *taken;        // instructions that are no more tiled; may be null
   ptr_map donated;             // parameter of the entry: the result that takes over its memory
   ptr_map dead;                // instructions that only loops stand for by now
