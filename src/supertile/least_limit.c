@@ -8,9 +8,10 @@ heddle_status least_limit_find(least_limit *between, int64_t guess, least_limit_
   for (int asked = 0; goes_on && between->fitting - between->failing > 1; asked++) {
     int64_t next = between->failing + (between->fitting - between->failing) / 2;
     if (asked < 2 && first[asked] > between->failing && first[asked] < between->fitting) next = first[asked];
-    bool fits = false;
-    TRY(ask(argument, next, &fits, &goes_on));
-    if (fits) between->fitting = next;
+    least_limit_answer answer = LEAST_LIMIT_UNKNOWN;
+    TRY(ask(argument, next, &answer, &goes_on));
+    if (answer == LEAST_LIMIT_UNKNOWN) break;
+    if (answer == LEAST_LIMIT_FITS) between->fitting = next;
     else between->failing = next;
   }
   return status_ok();

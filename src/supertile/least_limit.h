@@ -7,8 +7,11 @@
 
 #include "base/status.h"
 
-// Whether a program fits `limit` bytes; *goes_on, which comes true: whether there is time to ask again.
-typedef heddle_status (*least_limit_fn)(void *argument, int64_t limit, bool *fits, bool *goes_on);
+typedef enum least_limit_answer { LEAST_LIMIT_FITS, LEAST_LIMIT_FAILS, LEAST_LIMIT_UNKNOWN } least_limit_answer;
+
+// Whether a program fits `limit` bytes; unknown: there was no time to find out. *goes_on, which comes true: whether
+// there is time to ask again.
+typedef heddle_status (*least_limit_fn)(void *argument, int64_t limit, least_limit_answer *answer, bool *goes_on);
 
 typedef struct least_limit {
   int64_t failing, fitting;  // does not fit, fits

@@ -6,11 +6,12 @@
 typedef struct questions {
   int64_t least;
   int asked, most;
+  bool is_slow;  // to find out that something does not fit takes too long
 } questions;
 
-static heddle_status ask(void *argument, int64_t limit, bool *fits, bool *goes_on) {
+static heddle_status ask(void *argument, int64_t limit, least_limit_answer *answer, bool *goes_on) {
   questions *q = argument;
-  *fits = limit >= q->least;
+  *answer = limit >= q->least ? LEAST_LIMIT_FITS : q->is_slow ? LEAST_LIMIT_UNKNOWN : LEAST_LIMIT_FAILS;
   *goes_on = ++q->asked < q->most;
   return status_ok();
 }
@@ -52,9 +53,20 @@ static void test_end(void **state) {
   assert_true(between.failing < 5000 && between.fitting >= 5000 && between.fitting - between.failing > 1);
 }
 
-static heddle_status fail_to_ask(void *argument, int64_t limit, bool *fits, bool *goes_on) {
-  (void)argument, (void)limit, (void)fits, (void)goes_on;
+static heddle_status fail_to_ask(void *argument, int64_t limit, least_limit_answer *answer, bool *goes_on) {
+  (void)argument, (void)limit, (void)answer, (void)goes_on;
   return status_error(HEDDLE_CANCELLED, "no more");
+}
+
+// What is not found out is not said to fail.
+static void test_unknown(void **state) {
+  (void)state;
+  questions q = {.least = 5000, .most = 1000, .is_slow = true};
+  least_limit between = {1000, 1000000};
+  assert_true(status_is_ok(least_limit_find(&between, 6000, ask, &q)));
+  assert_int_equal(between.failing, 1000);
+  assert_int_equal(between.fitting, 5999);
+  assert_int_equal(q.asked, 3);
 }
 
 static void test_error(void **state) {
@@ -67,6 +79,7 @@ static void test_error(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_place), cmocka_unit_test(test_guess),
-                                     cmocka_unit_test(test_end), cmocka_unit_test(test_error)};
+                                     cmocka_unit_test(test_end), cmocka_unit_test(test_unknown),
+                                     cmocka_unit_test(test_error)};
   return cmocka_run_group_tests_name("supertile/least_limit", tests, NULL, NULL);
 }

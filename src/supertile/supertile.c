@@ -37,14 +37,16 @@ static const double COMES_NEAR = 1.25;
 typedef struct supertiling {
   const supertile_options *options;
   supertile_peaks peaks;
-  tile_rounds rounds;   // its arena is that of all that attempts learn
-  refusal refused;      // of the closest attempt
-  int64_t least;        // what that takes
-  int64_t closest;      // what the closest plan of the attempt at hand takes
-  int64_t planned;      // instructions, each time that they were
-  bool first_serves;    // the first attempt that fits is taken, whatever it costs
-  double natural_cost;  // of the program without a limit
-  double cost;          // of the plan of the last attempt, if that fits
+  tile_rounds rounds;                // its arena is that of all that attempts learn
+  refusal refused;                   // of the closest attempt
+  int64_t least;                     // what that takes
+  int64_t closest;                   // what the closest plan of the attempt at hand takes
+  int64_t planned;                   // instructions, each time that they were
+  int64_t most_planned, most_asked;  // what a search that only asks whether something fits may do; 0: any
+  bool is_out_of_time;               // it would have done more
+  bool first_serves;                 // the first attempt that fits is taken, whatever it costs
+  double natural_cost;               // of the program without a limit
+  double cost;                       // of the plan of the last attempt, if that fits
   lower_bound bounds[MEMORY_LEVELS];
 } supertiling;
 
@@ -139,6 +141,12 @@ static int rounds_stuck(const lhlo_program *plan, plan_peak *last, int before) {
   return is_same ? before + 1 : 0;
 }
 
+static bool is_out_of_time(supertiling *t) {
+  const bool is_much = t->planned >= t->most_planned || t->rounds.asked >= t->most_asked;
+  t->is_out_of_time |= t->most_planned > 0 && is_much;
+  return t->is_out_of_time;
+}
+
 // Tiles `m` as far as that helps. *fit: its plan is within the limit; else what is in the way of the closest plan is
 // kept. *found: something was tiled.
 static heddle_status attempt(supertiling *t, module *m, tile_manner how, bool *fit, bool *found) {
@@ -154,7 +162,8 @@ static heddle_status attempt(supertiling *t, module *m, tile_manner how, bool *f
   if (how.in_kernels) mark_products(m);
   for (int round = 0; round < MOST_ROUNDS; round++) {
     if (tile_rounds_give_up(&t->rounds,
-                            t->planned >= TIMES_PLANNED * tile_rounds_bound(&t->rounds, PLANNED, PLANNED_EACH) ||
+                            is_out_of_time(t) ||
+                                t->planned >= TIMES_PLANNED * tile_rounds_bound(&t->rounds, PLANNED, PLANNED_EACH) ||
                                 tile_rounds_is_too_large(&t->rounds, m)))
       break;
     arena *scratch = arena_create();
@@ -278,10 +287,10 @@ static bool is_skipped(const supertiling *t, const module *m, int k, const int *
 }
 
 // Whether so much has been done that attempt `k` is not made.
-static bool has_done_much(const supertiling *t, int k) {
+static bool has_done_much(supertiling *t, int k) {
   const int asked = k < TILE_ATTEMPTS_FIXED ? 1 : TIMES_ASKED;
   const int planned = k < TILE_ATTEMPTS_FIXED ? 1 : k < TILE_ATTEMPTS_FROM_ABOVE ? TIMES_WITH_DIMS : TIMES_PLANNED;
-  return t->rounds.asked >= asked * tile_rounds_bound(&t->rounds, ASKED, ASKED_EACH) ||
+  return is_out_of_time(t) || t->rounds.asked >= asked * tile_rounds_bound(&t->rounds, ASKED, ASKED_EACH) ||
          t->planned >= planned * tile_rounds_bound(&t->rounds, PLANNED, PLANNED_EACH);
 }
 
@@ -362,24 +371,28 @@ typedef struct limit_question {
   memory_level level;
 } limit_question;
 
-static heddle_status ask_limit(void *argument, int64_t limit, bool *fit, bool *goes_on) {
+// A search that ends since there is no more time says nothing of what does not fit.
+static heddle_status ask_limit(void *argument, int64_t limit, least_limit_answer *answer, bool *goes_on) {
   limit_question *q = argument;
   supertiling t = {.options = q->of->options,
                    .least = INT64_MAX,
                    .rounds = {.arena = arena_create()},
                    .peaks = q->of->peaks,
+                   .most_planned = int64_max(1, PLANNED_TO_LEARN - q->of->planned),
+                   .most_asked = int64_max(1, ASKED_TO_LEARN - q->of->rounds.asked),
                    .first_serves = true};
   memcpy(t.peaks.limit, q->limits, sizeof q->limits);
   t.peaks.limit[q->level] = limit;
-  *fit = fits(&t, t.peaks.natural);
-  heddle_status s = search(&t, module_clone_around_values(t.rounds.arena, q->module), fit);
+  bool fit = fits(&t, t.peaks.natural);
+  heddle_status s = search(&t, module_clone_around_values(t.rounds.arena, q->module), &fit);
+  *answer = fit ? LEAST_LIMIT_FITS : t.is_out_of_time ? LEAST_LIMIT_UNKNOWN : LEAST_LIMIT_FAILS;
   q->of->planned += t.planned;
   q->of->rounds.asked += t.rounds.asked;
   *goes_on = q->of->planned < PLANNED_TO_LEARN && q->of->rounds.asked < ASKED_TO_LEARN;
-  if (!*fit && t.refused.step.size > 0 && t.refused.level == q->level)
+  if (*answer == LEAST_LIMIT_FAILS && t.refused.step.size > 0 && t.refused.level == q->level)
     q->of->refused = refusal_copy(q->of->rounds.arena, &t.refused);
-  log_print(2, "%lld bytes %s, %lld instructions planned", (long long)limit, *fit ? "fit" : "do not fit",
-            (long long)t.planned);
+  static const char *const answers[] = {"fit", "do not fit", "may fit"};
+  log_print(2, "%lld bytes %s, %lld instructions planned", (long long)limit, answers[*answer], (long long)t.planned);
   text_free(&t.rounds.tiled);
   arena_destroy(t.rounds.arena);
   return s;
@@ -393,12 +406,13 @@ static heddle_status refuse(supertiling *t, const module *m) {
   const int64_t limit = t->peaks.limit[level];
   limit_question q = {.of = t, .module = m, .level = level};
   least_limit needed = {int64_max(limit, t->bounds[level].bytes - 1), t->peaks.natural[level]};
-  bool fit = false, goes_on;
+  least_limit_answer answer = LEAST_LIMIT_UNKNOWN;
+  bool goes_on;
   memcpy(q.limits, t->peaks.limit, sizeof q.limits);
   t->planned = t->rounds.asked = 0;
-  TRY(ask_limit(&q, needed.fitting, &fit, &goes_on));
+  TRY(ask_limit(&q, needed.fitting, &answer, &goes_on));
   // Another level is short as well: what would be needed of this one if it were not.
-  for (int k = 0; k < MEMORY_LEVELS && !fit; k++) q.limits[k] = INT64_MAX;
+  for (int k = 0; k < MEMORY_LEVELS && answer != LEAST_LIMIT_FITS; k++) q.limits[k] = INT64_MAX;
   // What takes long to fail is asked late: what fits is found soon, and tells more than one question about the closest.
   const int64_t guess = first.planned < PLANNED_TO_LEARN ? t->least : 0;
   TRY(least_limit_find(&needed, guess, ask_limit, &q));
