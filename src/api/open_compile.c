@@ -86,6 +86,7 @@ static void note_needs_of(const open_program *o, const instruction *i, import_op
     if (i->opcode == HLO_DYNAMIC_SLICE) need(o, i, s->dims[d], i->shape->dims[d], out);
     if (i->opcode == HLO_DYNAMIC_UPDATE_SLICE) need(o, i, s->dims[d], i->operands[1]->shape->dims[d], out);
     if (i->opcode == HLO_GATHER) need(o, i, s->dims[d], i->attributes->slice_sizes.data[d], out);
+    if (i->opcode == HLO_TOPK && d == s->rank - 1) need(o, i, s->dims[d], i->attributes->k, out);
     if (i->opcode == HLO_PAD) need(o, i, i->attributes->padding.dims[d].low, 0, out);
     if (i->opcode == HLO_PAD) need(o, i, i->attributes->padding.dims[d].high, 0, out);
   }

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "api/open_unions.h"
 #include "hlo/device_counts.h"
 
 enum {
@@ -339,7 +340,31 @@ static bool relate(arena *a, open_symbols *o) {
 
 // --- symbols
 
-typedef enum symbol_rule { AS_ASSERTED, BY_DIMENSION, ALL_THE_SAME, SYMBOL_RULES } symbol_rule;
+typedef enum symbol_rule { AS_ASSERTED, AS_READ, BY_DIMENSION, ALL_THE_SAME, SYMBOL_RULES } symbol_rule;
+
+static heddle_status read_for_unions(void *context, const int64_t *sizes) {
+  const conditions_context *c = context;
+  int64_t copy[MOST_DIMS];
+  memcpy(copy, sizes, (size_t)c->symbols->dim_count * sizeof *copy);
+  reading r = {.symbols = c->symbols, .sample = -1, .sizes = copy};
+  import_open_sizes open = {.from = STEP};
+  module *unused;
+  return import_as(c->arena, &r, &open, &unused);
+}
+
+// The dims that have to be the same have one symbol. False where it cannot be found.
+static bool unite(arena *a, open_symbols *o) {
+  int parameters[MOST_DIMS], dimensions[MOST_DIMS], symbols[MOST_DIMS];
+  conditions_context context = {a, o};
+  const open_unions_reader reader = {o->dim_count, parameters, dimensions, read_for_unions, &context};
+  for (int k = 0; k < o->dim_count; k++) {
+    parameters[k] = o->dims[k].parameter;
+    dimensions[k] = o->dims[k].dimension;
+  }
+  if (!open_unions_find(&reader, symbols)) return false;
+  for (int k = 0; k < o->dim_count; k++) o->dims[k].symbol = symbols[k];
+  return true;
+}
 
 // Whether the program asserts anything.
 static bool apply(arena *a, open_symbols *o, symbol_rule rule) {
@@ -407,6 +432,8 @@ heddle_status open_symbols_derive(arena *a, open_symbols *o) {
 // asserts: the program says itself how its sizes depend on each other, and no other rule is for it.
 static heddle_status try_rule(arena *a, open_symbols *o, symbol_rule rule, bool *asserts) {
   *asserts = apply(a, o, rule);
+  if (rule == AS_READ && !unite(a, o))
+    return status_error(HEDDLE_UNIMPLEMENTED, "no sizes that are the same let the program be read");
   if (!number_symbols(a, o))
     return status_error(HEDDLE_UNIMPLEMENTED, "found more than %d independent open sizes, which is the limit",
                         PROGRAM_MOST_SYMBOLS);

@@ -35,9 +35,10 @@ struct open_symbols {
 };
 
 // Finds the open dims of the program that `o` names, and symbols for them: as the program's own conditions
-// (shape_assertion) say, else each its own, else those of one number in their shapes the same, else all, whatever it
-// can be read with first. Without open dims it gives what reading it gives, in *closed, and no symbol.
-// HEDDLE_UNIMPLEMENTED for too many symbols; the first reason where it cannot be read.
+// (shape_assertion) say, else each its own, else those the same that have to be (api/open_unions.h), else those of one
+// number in their shapes, else all, whatever it can be read with first. Without open dims it gives what reading it
+// gives, in *closed, and no symbol. HEDDLE_UNIMPLEMENTED for too many symbols; the first reason where it cannot be
+// read.
 heddle_status open_symbols_find(arena *a, open_symbols *o, module **closed);
 
 // Reads the program; if it has open dims, they are noted and *closed is null.

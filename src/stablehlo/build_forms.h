@@ -6,6 +6,11 @@
 
 // The declared shape of a result, which must be static.
 heddle_status lowering_declared(lowering *l, const ir_operation *op, int number, const shape **out);
+
+// rng_bit_generator of a state, operand 0, for an operation with two results: it and `bits`.
+heddle_status lowering_random_bits(lowering *l, const ir_operation *op, instruction *const *operands, const shape *bits,
+                                   instruction **results);
+
 heddle_status build_iota(lowering *l, const shape *s, int64_t dimension, instruction **out);
 // StableHLO's broadcast_in_dim: dimensions of size 1 may grow. `s` has the operand's element type.
 heddle_status build_broadcast_in_dim(lowering *l, instruction *x, const shape *s, int_list dimensions,

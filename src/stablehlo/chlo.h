@@ -17,6 +17,9 @@ chlo_lowering lower_chlo_function, lower_chlo_constant, lower_chlo_constant_like
 chlo_lowering lower_chlo_broadcast;
 // chlo_structure.c
 chlo_lowering lower_chlo_top_k, lower_chlo_dynamic_reshape;
+// HLO's topk of operand 0, for an operation with two results; HEDDLE_INVALID for more than its last dim has.
+heddle_status chlo_top_k(lowering *l, const ir_operation *op, instruction *const *operands, int64_t k, bool is_largest,
+                         instruction **results);
 // chlo_ragged_dot.c
 chlo_lowering lower_chlo_ragged_dot;
 // chlo_scan.c

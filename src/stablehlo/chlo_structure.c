@@ -8,8 +8,14 @@ heddle_status lower_chlo_top_k(lowering *l, const ir_operation *op, instruction 
   int64_t k, is_largest;
   TRY(lowering_needed_int(op, "k", &k));
   TRY(lowering_int(op, "largest", 1, &is_largest));
-  const shape *from = op->operand_count == 1 ? operands[0]->shape : NULL;
-  if (!from || !shape_is_array(from) || from->rank == 0 || op->result_count != 2)
+  if (op->operand_count != 1) return lowering_invalid(op, "found %d operands, wanted 1", op->operand_count);
+  return chlo_top_k(l, op, operands, k, is_largest != 0, results);
+}
+
+heddle_status chlo_top_k(lowering *l, const ir_operation *op, instruction *const *operands, int64_t k, bool is_largest,
+                         instruction **results) {
+  const shape *from = operands[0]->shape;
+  if (!shape_is_array(from) || from->rank == 0 || op->result_count != 2)
     return lowering_invalid(op, "wanted an array of at least one dim and two results");
   int last = from->rank - 1;
   if (k < 0 || k > from->dims[last])

@@ -3,6 +3,7 @@
 #include "hlo/text.h"
 #include "mlir/print_values.h"
 #include "stablehlo/build_forms.h"
+#include "stablehlo/chlo.h"
 #include "stablehlo/lower_table.h"
 
 // A layout as the list of dims from minor to major.
@@ -303,6 +304,34 @@ static heddle_status dynamic_reduce_window(lowering *l, const ir_operation *op, 
   return status_ok();
 }
 
+// What it writes for a top_k whose k follows from shapes: an array and k.
+static heddle_status dynamic_top_k(lowering *l, const ir_operation *op, instruction *const *operands,
+                                   instruction **results) {
+  const int64_t *k;
+  int count;
+  if (op->operand_count != 2) return lowering_invalid(op, "found %d operands, wanted 2", op->operand_count);
+  TRY(lowering_fold_ints(l, operands[1], "k", &k, &count));
+  if (count != 1) return lowering_invalid(op, "found %d numbers for k, wanted 1", count);
+  return chlo_top_k(l, op, operands, k[0], true, results);
+}
+
+// And for random bits of such a shape: the state and the shape.
+static heddle_status dynamic_random_bits(lowering *l, const ir_operation *op, instruction *const *operands,
+                                         instruction **results) {
+  const shape *declared;
+  int_list dims;
+  if (op->operand_count != 2 || op->result_count != 2)
+    return lowering_invalid(op, "found %d operands and %d results, wanted 2 of both", op->operand_count,
+                            op->result_count);
+  TRY(ir_type_shape(l->arena, op->results[1]->type, op->where, &declared));
+  TRY(lowering_fold_ints(l, operands[1], "output_shape", &dims.data, &dims.size));
+  if (!shape_is_array(declared) || dims.size != declared->rank)
+    return lowering_invalid(op, "found %d sizes, wanted those of %s", dims.size, shape_text(l->arena, declared));
+  const shape *bits = shape_array(l->arena, declared->dtype, dims.size, dims.data);
+  TRY(shape_check(bits, op->where));
+  return lowering_random_bits(l, op, operands, bits, results);
+}
+
 // A call with the operands that the function takes.
 static heddle_status add_call(lowering *l, const ir_operation *op, instruction *const *operands, taken_operands *taken,
                               instruction **out) {
@@ -321,6 +350,8 @@ heddle_status lower_custom_call(lowering *l, const ir_operation *op, instruction
   str target = lowering_word(op, "call_target_name");
   if (str_is(target, "shape_assertion") && !op->result_count) return check_shapes(l, op, operands);
   if (str_is(target, "stablehlo.dynamic_reduce_window")) return dynamic_reduce_window(l, op, operands, results);
+  if (str_is(target, "stablehlo.dynamic_top_k")) return dynamic_top_k(l, op, operands, results);
+  if (str_is(target, "stablehlo.dynamic_rng_bit_generator")) return dynamic_random_bits(l, op, operands, results);
   taken_operands taken;
   instruction *i;
   TRY(add_call(l, op, operands, &taken, &i));

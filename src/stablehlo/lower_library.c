@@ -111,12 +111,17 @@ heddle_status lower_rng(lowering *l, const ir_operation *op, instruction *const 
 
 heddle_status lower_rng_bit_generator(lowering *l, const ir_operation *op, instruction *const *operands,
                                       instruction **results) {
-  static const char *const words[] = {"DEFAULT", "THREE_FRY", "PHILOX", NULL};
-  int algorithm;
   const shape *bits;
-  TRY(lowering_word_index(op, "rng_algorithm", words, -1, &algorithm));
   if (op->result_count != 2) return lowering_invalid(op, "found %d results, wanted 2", op->result_count);
   TRY(lowering_declared(l, op, 1, &bits));
+  return lowering_random_bits(l, op, operands, bits, results);
+}
+
+heddle_status lowering_random_bits(lowering *l, const ir_operation *op, instruction *const *operands, const shape *bits,
+                                   instruction **results) {
+  static const char *const words[] = {"DEFAULT", "THREE_FRY", "PHILOX", NULL};
+  int algorithm;
+  TRY(lowering_word_index(op, "rng_algorithm", words, -1, &algorithm));
   const shape *s = shape_tuple(l->arena, 2, (const shape *[]){operands[0]->shape, bits});
   instruction *i = build_add(l, HLO_RNG_BIT_GENERATOR, s, 1, operands);
   i->attributes->algorithm = (random_algorithm)algorithm;
