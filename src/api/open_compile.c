@@ -742,18 +742,19 @@ static heddle_status compile_whole(open_program *o, compiled *out) {
   return s;
 }
 
-static heddle_status compile_each(open_program *o, const compile_options *options, compiled *out) {
+static heddle_status compile_each(const open_program *whole, const compile_options *options, compiled *out) {
   // What is described is not run, so that it keeps to no limit.
   compile_options without_limit = *options;
+  open_program o = *whole;
   module *closed;
   without_limit.limit = (memory_limit){0};
-  o->symbols.specializes = true;
-  TRY(open_symbols_find(o->arena, &o->symbols, &closed));
+  o.symbols.specializes = true;
+  TRY(open_symbols_find(o.arena, &o.symbols, &closed));
   if (closed) return status_error(HEDDLE_INVALID, "the program declares no size as `?`");
-  o->options = &without_limit;
-  o->symbols.samples.level = OPEN_SAMPLES_LEVELS - 1;
-  o->symbols.samples.is_odd = true;
-  return describe(o, options, out);
+  o.options = &without_limit;
+  o.symbols.samples.level = OPEN_SAMPLES_LEVELS - 1;
+  o.symbols.samples.is_odd = true;
+  return describe(&o, options, out);
 }
 
 heddle_status open_compile(arena *a, const char *file, str source, const import_options *import,
