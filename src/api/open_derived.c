@@ -168,8 +168,12 @@ static heddle_status note_all(finding *f) {
     module *unused;
     open_samples s = f->odd;
     if (k >= OF_LEVEL) s.level--;
-    TRY(read_noting(f->program, &s, sample_of(&s, k), &n, &sizes, &unused));
-    f->all[k] = n.all;
+    heddle_status read = read_noting(f->program, &s, sample_of(&s, k), &n, &sizes, &unused);
+    // Larger sizes may be too large for what programs multiply them in: then those of one level have to do.
+    const bool is_left_out = k >= OF_LEVEL && !status_is_ok(read);
+    if (is_left_out) heddle_status_free(read);
+    else TRY(read);
+    f->all[k] = is_left_out ? f->all[0] : n.all;
     is_uniform = is_uniform && n.all.size == f->all[0].size;
   }
   if (is_uniform && f->all[0].size <= (int)(sizeof f->classes / sizeof *f->classes)) return status_ok();
