@@ -47,7 +47,7 @@
             .cache_line = 16,                     \
             .min_scatter_bytes = 64 << 10,        \
             .min_scatter_run_bytes = 512,         \
-            .min_owned_bytes = 1024}
+            .min_owned_bytes = 512}
 
 // Shared memory has 32 banks of 4 bytes; PTX lets a kernel have 48 KiB of it as variables. A transaction with memory is
 // a sector of 32 bytes.
