@@ -13,6 +13,7 @@
 
 #include "base/checksum.h"
 #include "base/file.h"
+#include "base/guard.h"
 #include "base/status.h"
 #include "base/vec.h"
 
@@ -124,20 +125,32 @@ static bool is_stale(const char *name, const struct stat *info) {
   return strlen(name) > NAME_DIGITS && name[NAME_DIGITS] == '.' && time(NULL) - info->st_mtim.tv_sec > STALE_SECONDS;
 }
 
-static int64_t list_files(arena *a, file_list *out) {
-  int64_t bytes = 0;
-  DIR *all = opendir(folder());
-  for (const struct dirent *d = all ? readdir(all) : NULL; d; d = readdir(all)) {
+typedef struct listing {
+  arena *arena;
+  DIR *folder;
+  file_list files;
+  int64_t bytes;
+} listing;
+
+static heddle_status list_files(void *argument) {
+  listing *l = argument;
+  l->folder = opendir(folder());
+  for (const struct dirent *d = l->folder ? readdir(l->folder) : NULL; d; d = readdir(l->folder)) {
     struct stat info;
-    char *path = arena_printf(a, "%s/%s", folder(), d->d_name);
+    char *path = arena_printf(l->arena, "%s/%s", folder(), d->d_name);
     if (strspn(d->d_name, "0123456789abcdef") < NAME_DIGITS || stat(path, &info) != 0) continue;
     if (is_stale(d->d_name, &info)) (void)unlink(path);
     if (d->d_name[NAME_DIGITS]) continue;
-    vec_push(a, out, ((found_file){path, info.st_size, info.st_mtim}));
-    bytes += info.st_size;
+    vec_push(l->arena, &l->files, ((found_file){path, info.st_size, info.st_mtim}));
+    l->bytes += info.st_size;
   }
-  if (all) closedir(all);
-  return bytes;
+  return status_ok();
+}
+
+static void close_folder(void *argument, bool is_torn) {
+  const listing *l = argument;
+  (void)is_torn;
+  if (l->folder) (void)closedir(l->folder);
 }
 
 static int longest_ago_first(const void *l, const void *r) {
@@ -149,18 +162,19 @@ static int longest_ago_first(const void *l, const void *r) {
 // For an entry that comes. Processes that write at the same time do not see what others are about to, for which an
 // eighth is left; a quarter is left free when something has to go, so that not every entry has the folder read.
 static void make_room(int64_t coming) {
-  arena *a = arena_create();
-  file_list files = {0};
+  listing l = {.arena = arena_create()};
+  heddle_status_free(guard_clean_up(list_files, close_folder, &l));  // fails by ending the call's guard alone
+  close_folder(&l, false);
   const int64_t most = most_bytes();
-  int64_t bytes = list_files(a, &files) + coming;
-  if (bytes > most / 8 * 7 && files.data) {
-    qsort(files.data, (size_t)files.size, sizeof *files.data, longest_ago_first);
-    for (int k = 0; k < files.size && bytes > most / 4 * 3; k++) {
-      (void)unlink(files.data[k].path);
-      bytes -= files.data[k].bytes;
+  int64_t bytes = l.bytes + coming;
+  if (bytes > most / 8 * 7 && l.files.data) {
+    qsort(l.files.data, (size_t)l.files.size, sizeof *l.files.data, longest_ago_first);
+    for (int k = 0; k < l.files.size && bytes > most / 4 * 3; k++) {
+      (void)unlink(l.files.data[k].path);
+      bytes -= l.files.data[k].bytes;
     }
   }
-  arena_destroy(a);
+  arena_destroy(l.arena);
 }
 
 // Written since this process has last looked at the folder.
