@@ -60,6 +60,20 @@ static const example examples[] = {
      "b = f32[9,8] slice(w), slice={[2:11],[1:9]} s = f32[9,8] subtract(a, b) y = f32[9,8] multiply(s, x)\n"
      "ROOT r = f32[9,8] negate(y)",
      {"x", "x"}},
+    {"upside down",
+     "p = f32[9,8] parameter(0) q = f32[9,8] parameter(1) x = f32[9,8] negate(p)\n"
+     "s = f32[9,8] reverse(x), dimensions={0} y = f32[9,8] multiply(s, q) ROOT r = f32[9,8] negate(y)",
+     {NULL, "x"}},
+    {"one row beside all others",
+     "p = f32[9,8] parameter(0) x = f32[9,8] negate(p) a = f32[1,8] slice(x), slice={[4:5],[0:8]}\n"
+     "s = f32[8] reshape(a) t = f32[9,8] broadcast(s), dimensions={1} y = f32[9,8] subtract(x, t)\n"
+     "ROOT r = f32[9,8] negate(y)",
+     {NULL, NULL}},
+    {"its own end from its beginning",
+     "p = f32[9,8] parameter(0) x = f32[9,8] negate(p) a = f32[7,8] slice(x), slice={[0:7],[0:8]}\n"
+     "b = f32[2,8] slice(x), slice={[0:2],[0:8]} s = f32[9,8] concatenate(a, b), dimensions={0}\n"
+     "y = f32[9,8] multiply(s, x) ROOT r = f32[9,8] negate(y)",
+     {NULL, NULL}},
     {"every other row",
      "p = f32[9,8] parameter(0) x = f32[9,8] negate(p) a = f32[4,8] slice(x), slice={[0:8:2],[0:8]}\n"
      "b = f32[4,8] slice(x), slice={[1:9:2],[0:8]} y = f32[4,8] subtract(a, b) one = s32[] constant(1)\n"
