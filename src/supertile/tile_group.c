@@ -114,13 +114,17 @@ typedef struct growth {
   VEC(pending) asked;
   VEC(int) waiting;  // of them, that are not taken
   ptr_map members;   // instruction: itself
+  ptr_map shared;    // members that are computed within steps, of which some are outside
 } growth;
 
 static bool is_needed_outside(const growth *g, const instruction *i) {
   if (tile_group_output(g->group, i)) return false;
   if (i == i->parent->root || i->control_predecessors.size > 0) return true;
-  for (int u = 0; u < i->users.size; u++)
-    if (!ptr_map_has(&g->members, i->users.data[u]) && !ptr_map_has(&g->search->dead, i->users.data[u])) return true;
+  for (int u = 0; u < i->users.size; u++) {
+    const instruction *user = i->users.data[u];
+    if (ptr_map_has(&g->shared, user)) return true;
+    if (!ptr_map_has(&g->members, user) && !ptr_map_has(&g->search->dead, user)) return true;
+  }
   return false;
 }
 
@@ -206,6 +210,7 @@ static region_answer join(growth *g, int number, region_turns turns) {
   if (m.is_stored && !tile_group_output(g->group, i)) g->group->stored_count++;
   g->asked.data[number].member = g->group->members.size;
   ptr_map_put(s->arena, &g->members, i, i);
+  if (!m.is_stored && is_needed_outside(g, i)) ptr_map_put(s->arena, &g->shared, i, i);
   for (int k = 0; k < i->operand_count; k++)
     m.operands[k] = tile_group_is_given(g->group, i, k) ? -1 : ask_for(g, i->operands[k], &operands[k]);
   vec_push(s->arena, &g->group->members, m);
@@ -321,7 +326,7 @@ static region_answer grow(growth *g) {
   tile_group *t = g->group;
   t->members.size = t->externals.size = t->stored_count = 0;
   g->asked.size = g->waiting.size = 0;
-  g->members = (ptr_map){0};
+  g->members = g->shared = (ptr_map){0};
   const int *numbers = ask_for_outputs(g, full_place(t));
   region_answer answer = REGION_FOUND;
   while (answer == REGION_FOUND && g->waiting.size > 0) {

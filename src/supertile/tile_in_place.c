@@ -62,15 +62,24 @@ static bool is_read_by_loops(const ptr_map *ancestors, const instruction *tuple,
 
 // Whether nobody reads the array behind the loop: those whose steps give what the loop reads run before it.
 static bool is_last_read(const tile_search *s, const tile_group *g, const ptr_map *gone, const instruction *array) {
-  ptr_map ancestors = {0};
+  ptr_map ancestors = {0}, seen = {0};
+  instruction_list work = {0};
   find_ancestors(s, g, array, &ancestors);
-  for (int u = 0; u < array->users.size; u++) {
-    const instruction *user = array->users.data[u];
-    const bool runs_before =
-        ptr_map_has(&ancestors, user) && (plan_steps_of(s->steps, user) || is_read_by_loops(&ancestors, user, array));
-    if (!runs_before && !is_among(gone, s, user)) return false;
+  vec_push(s->arena, &work, (instruction *)array);
+  for (int w = 0; w < work.size; w++) {
+    const instruction *x = work.data[w];
+    if (x == x->parent->root || x->control_predecessors.size > 0) return false;
+    for (int u = 0; u < x->users.size; u++) {
+      instruction *user = x->users.data[u];
+      if (is_among(gone, s, user) || ptr_map_has(&seen, user)) continue;
+      ptr_map_put(s->arena, &seen, user, user);
+      const bool is_before = ptr_map_has(&ancestors, user);
+      if (is_before && (plan_steps_of(s->steps, user) || is_read_by_loops(&ancestors, user, array))) continue;
+      if (runs_apart(s, user)) return false;
+      vec_push(s->arena, &work, user);
+    }
   }
-  return array != array->parent->root && array->control_predecessors.size == 0;
+  return true;
 }
 
 // Whether nobody has to read the donated parameter behind the loop: whoever does not need what that writes can run

@@ -38,6 +38,16 @@ static const example examples[] = {
      STENCIL "z = f32[9,8] dynamic-update-slice(x, y, one, one) w = f32[9,8] dynamic-update-slice(z, y, one, one)\n"
              "ROOT r = f32[9,8] negate(w)",
      {NULL, NULL}},
+    {"read before, within another step",
+     "p = f32[9,8] parameter(0) x = f32[9,8] negate(p) s = f32[9,8] add(x, x) q = pred[9,8] compare(s, x), "
+     "direction=LT\n"
+     "y = f32[9,8] select(q, s, p) ROOT r = f32[9,8] negate(y)",
+     {"x", "x"}},
+    {"read behind, within another step",
+     "p = f32[9,8] parameter(0) x = f32[9,8] negate(p) s = f32[9,8] add(x, x) q = pred[9,8] compare(s, x), "
+     "direction=LT\n"
+     "y = f32[9,8] select(q, s, p) z = f32[9,8] negate(s) ROOT r = f32[9,8] add(y, z)",
+     {NULL, NULL}},
     {"into what nobody reads",
      "p = f32[9,8] parameter(0) q = f32[7,6] parameter(1) i = s32[] parameter(2) j = s32[] parameter(3)\n"
      "x = f32[9,8] negate(p) y = f32[7,6] negate(q) z = f32[9,8] dynamic-update-slice(x, y, i, j)\n"
@@ -127,6 +137,9 @@ static void read_subject(const example *e, uint64_t seed, subject *out) {
     stored_value *v = arena_new(a, stored_value);
     *v = (stored_value){true, 1 << 20};
     ptr_map_put(a, &out->steps.stored, i, v);
+    vec_push(a, &out->steps.steps, ((plan_step){.bottom = entry->instructions.data[k]}));
+    ptr_map_put(a, &out->steps.numbers, i,
+                (void *)(intptr_t)out->steps.steps.size);  // NOLINT(performance-no-int-to-ptr)
   }
 }
 
