@@ -390,9 +390,36 @@ bool tile_choice_find_deep(tile_search *s, instruction *bottom, const tile_choic
   return d.found;
 }
 
+// Halves the tile of a group that has further outputs, s->further, until it fits. False: the smallest does not.
+static bool shrink(tile_search *s, const tile_budget *budget, tile_group *g) {
+  const probe p = {.search = s, .bottom = g->bottom, .budget = budget, .dim = g->dim, .most_stored = MOST_STORED};
+  while (!fits(budget, g) && g->tile > 1) {
+    tile_group smaller;
+    try_tile(&p, g->tile / 2, &smaller);
+    if (smaller.members.size == 0 || smaller.tile >= g->tile || smaller.outputs.size < g->outputs.size) break;
+    *g = smaller;
+  }
+  return fits(budget, g);
+}
+
+// What others read of the arrays that the loop writes over is computed in it, first with producers as they are.
+static void write_over_more(tile_search *s, const tile_budget *budget, tile_group *best) {
+  bool any = false;
+  for (int repeats_more = 0; repeats_more < 2 && !any; repeats_more++) {
+    tile_group g = *best;
+    s->may_repeat = repeats_more || repeats(best);
+    any = tile_outputs_add_readers(s, &g, budget->across);
+    if (!any) continue;
+    g.fits = best->fits && shrink(s, budget, &g);
+    any = g.operation_bytes <= budget->needed;
+    if (any) *best = g;
+  }
+}
+
 void tile_choice_leave_more(tile_search *s, const tile_budget *budget, tile_group *best) {
-  tile_group g = *best;
   s->may_carry = best->may_carry;
+  write_over_more(s, budget, best);
+  tile_group g = *best;
   s->may_repeat = true;
   const bool more = tile_outputs_are_missing(best) && tile_outputs_add(s, &g, budget->across);
   g.fits = best->fits && fits(budget, &g);

@@ -15,4 +15,9 @@ bool tile_outputs_are_missing(const tile_group *g);
 // were found, and the caller's to empty. False if there are none: then the group is as it was.
 bool tile_outputs_add(tile_search *s, tile_group *g, int64_t across);
 
+// Adds outputs, so that the loop computes what outsiders read of the arrays that it writes over: each of them is itself
+// written over an array, and nothing more is computed twice. What such readers make need not lie anywhere then while
+// they wait for each other. False: nothing was added. s->further as above.
+bool tile_outputs_add_readers(tile_search *s, tile_group *g, int64_t across);
+
 #endif
