@@ -60,7 +60,14 @@ static bool is_read_by_loops(const ptr_map *ancestors, const instruction *tuple,
   return tuple->opcode == HLO_TUPLE;
 }
 
-// Whether nobody reads the array behind the loop: those whose steps give what the loop reads run before it.
+static bool is_external(const tile_group *g, const instruction *i) {
+  for (int k = 0; k < g->externals.size; k++)
+    if (g->externals.data[k] == i) return true;
+  return false;
+}
+
+// Whether nobody reads the array behind the loop: those whose steps give what the loop reads run before it. What the
+// loop reads and no step gives may be another name for a part of the array.
 static bool is_last_read(const tile_search *s, const tile_group *g, const ptr_map *gone, const instruction *array) {
   ptr_map ancestors = {0}, seen = {0};
   instruction_list work = {0};
@@ -75,7 +82,7 @@ static bool is_last_read(const tile_search *s, const tile_group *g, const ptr_ma
       ptr_map_put(s->arena, &seen, user, user);
       const bool is_before = ptr_map_has(&ancestors, user);
       if (is_before && (plan_steps_of(s->steps, user) || is_read_by_loops(&ancestors, user, array))) continue;
-      if (runs_apart(s, user)) return false;
+      if (runs_apart(s, user) || is_external(g, user)) return false;
       vec_push(s->arena, &work, user);
     }
   }
@@ -282,9 +289,7 @@ static ptr_map find_gone(const tile_search *s, const tile_group *g, const target
 }
 
 static void add_external(const tile_search *s, tile_group *g, instruction *x) {
-  for (int k = 0; k < g->externals.size; k++)
-    if (g->externals.data[k] == x) return;
-  vec_push(s->arena, &g->externals, x);
+  if (!is_external(g, x)) vec_push(s->arena, &g->externals, x);
 }
 
 static void find_of_output(tile_search *s, tile_group *g, tile_output *o) {
