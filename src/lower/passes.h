@@ -55,6 +55,7 @@ extern const pass lower_open_bounds;
 extern const pass lower_peel_loops;
 // A loop over a tile's elements becomes a loop over explicit vectors and a scalar remainder.
 extern const pass lower_vectorize_loops;
+extern const pass lower_forward_masked;
 // The entry becomes void kernel(void *const *buffers, int64_t begin, int64_t end).
 extern const pass lower_cpu_entry;
 // What addresses have in common is computed once, where it is known.

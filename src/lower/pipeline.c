@@ -28,6 +28,7 @@ const pass *const lower_passes[] = {
     &lower_open_bounds,
     &lower_peel_loops,
     &lower_vectorize_loops,
+    &lower_forward_masked,
     &lower_cpu_entry,
     &lower_addresses,
     &lower_tensors,
@@ -75,7 +76,8 @@ const pass *const lower_passes[] = {
 // before the vectorizer folds. Complex numbers are pairs of floats for all of them.
 #define CPU_LOOPS                                                                                              \
   &lower_cpu_loops, &lower_loops_to_scf, &lower_open_bounds, FLATTEN, &lower_split_complex, &lower_peel_loops, \
-      &lower_widen_floats, &lower_canonicalize, &lower_vectorize_loops, &lower_canonicalize, &lower_cse
+      &lower_widen_floats, &lower_canonicalize, &lower_vectorize_loops, &lower_canonicalize, &lower_cse,       \
+      &lower_forward_masked
 
 // 4. Tensors become pointers, index maps arithmetic. Until here calls are pure and tensors are values, so everything
 // could still be merged, hoisted and erased. Licm runs on the expanded arithmetic: simplify-affine adds loop-variant

@@ -15,6 +15,7 @@
 #include "lower/passes.h"
 #include "lower/vectorize_body.h"
 #include "lower/vectorize_reductions.h"
+#include "lower/vectorize_short.h"
 
 // Bits of the widest number the body handles; index values live in scalars or are converted and do not count.
 static int widest_element(arena *a, MlirOperation loop) {
@@ -316,12 +317,6 @@ static int whole_periods(arena *a, const target_code_limits *limits, MlirOperati
   return width;
 }
 
-// A size that the kernel is given. What is left of a tile at the end of an array is computed.
-static bool is_open_size(MlirValue v) {
-  MlirOperation op = ir_defining_op(v);
-  return !mlirOperationIsNull(op) && ir_is(op, "arith.index_cast");
-}
-
 // The trips that are left, fewer than a vector has lanes, as one vector under a mask. False if that has no such form.
 static bool take_rest(arena *a, const target_code_limits *limits, MlirOperation loop, MlirValue upper, int width) {
   const char *refusal = NULL;
@@ -340,7 +335,7 @@ static bool take_rest(arena *a, const target_code_limits *limits, MlirOperation 
 static void vectorize_unknown_trips(arena *a, const target_description *t, MlirOperation loop, MlirValue upper,
                                     int width) {
   const target_code_limits *limits = &t->code;
-  const bool is_open = is_open_size(upper), is_short = is_small(a, limits, loop);
+  const bool is_open = vectorize_is_open_size(upper), is_short = is_small(a, limits, loop);
   const int least = is_open || width / 4 < limits->min_vector_lanes ? limits->min_vector_lanes : width / 4;
   const int one_register = vectorize_masks_rests(t) ? t->vector_bits / widest_element(a, loop) : 0;
   for (int w = width; w == width || (is_short && w >= least && width % w == 0); w /= is_open ? 2 : 4) {
@@ -376,6 +371,19 @@ static bool contains_marked(arena *a, MlirOperation loop) {
   return false;
 }
 
+// Branches for short rows, around loops that stay.
+static void take_short_rows(arena *a, const target_description *t, MlirOperation module, const ir_operations *loops,
+                            const ptr_map *element_loops) {
+  MlirOperation *taken = arena_array(a, MlirOperation, loops->size);
+  int *lanes = arena_array(a, int, loops->size), count = 0;
+  for (int i = 0; i < loops->size; i++) {
+    if (!is_marked(loops->data[i]) && !ptr_map_has(element_loops, loops->data[i].ptr)) continue;
+    taken[count] = loops->data[i];
+    lanes[count++] = t->vector_bits / widest_element(a, loops->data[i]);
+  }
+  vectorize_short_rows(a, t, module, (short_loops){count, taken, lanes});
+}
+
 static heddle_status run(pass_context *context, void *unit) {
   lower_context *c = lower_context_of(context);
   const MlirOperation module = {unit};
@@ -384,9 +392,13 @@ static heddle_status run(pass_context *context, void *unit) {
   arena *a = c->scratch;
   ir_operations loops = ir_collect(a, module, "scf.for");
   ir_operations element_loops = {0};  // chosen first: vectorizing makes new loops
-  for (int i = 0; i < loops.size; i++)
-    if (is_element_loop(a, loops.data[i]) && !contains_marked(a, loops.data[i]))
-      vec_push(a, &element_loops, loops.data[i]);
+  ptr_map are_element_loops = {0};
+  for (int i = 0; i < loops.size; i++) {
+    if (!is_element_loop(a, loops.data[i]) || contains_marked(a, loops.data[i])) continue;
+    vec_push(a, &element_loops, loops.data[i]);
+    ptr_map_put(a, &are_element_loops, loops.data[i].ptr, loops.data[i].ptr);
+  }
+  take_short_rows(a, t, module, &loops, &are_element_loops);
   for (int i = 0; i < loops.size; i++) {
     if (!is_marked(loops.data[i])) continue;
     int lanes = lanes_of(a, t, loops.data[i], true);

@@ -76,18 +76,20 @@ static bool read_entry(reduction_loop *l, MlirOperation module, MlirAttribute ma
   return is_number(old_type(l, c)) && neutral_exists(v->combiner);
 }
 
+// A loop without a mark carries tensors alone.
 static const char *read_loop(arena *a, const target_code_limits *limits, MlirOperation module, MlirOperation op,
                              reduction_loop *out) {
-  MlirAttribute marks = ir_get(op, VECTORIZE_REDUCTIONS);
   int64_t lower, step;
   *out = (reduction_loop){.arena = a, .limits = limits, .op = op, .body = ir_body(op, 0)};
   out->count = (int)mlirOperationGetNumResults(op);
   out->carried = arena_array(a, carried_value, out->count);
-  if (mlirArrayAttrGetNumElements(marks) != out->count) return "a mark that does not fit the loop any more";
   bool is_plain = ir_constant_value(ir_operand(op, 0), &lower) && ir_constant_value(ir_operand(op, 2), &step) &&
                   lower == 0 && step == 1;
   if (!is_plain) return "a marked loop that does not count from 0 by 1";
   if (!ir_constant_value(ir_operand(op, 1), &out->trips)) out->trips = -1;
+  const MlirAttribute marks = ir_get(op, VECTORIZE_REDUCTIONS);
+  if (mlirAttributeIsNull(marks)) return NULL;
+  if (mlirArrayAttrGetNumElements(marks) != out->count) return "a mark that does not fit the loop any more";
   for (int c = 0; c < out->count; c++)
     if (!read_entry(out, module, marks, c)) return "a carried value without vector form";
   return NULL;
@@ -485,5 +487,22 @@ const char *vectorize_reductions(arena *a, const target_description *t, MlirOper
   const bool is_done = l.trips >= 0 || mlirValueEqual(ir_operand(loop, 0), ir_operand(loop, 1));
   for (int c = 0; !is_done && c < l.count; c++) mlirOperationSetOperand(loop, 3 + c, now[c]);
   if (is_done) ir_replace(loop, now);
+  return NULL;
+}
+
+const char *vectorize_reductions_at_once(arena *a, const target_description *t, MlirOperation module,
+                                         MlirOperation loop, int lanes) {
+  reduction_loop l;
+  const char *refusal = read_loop(a, &t->code, module, loop, &l);
+  if (refusal) return refusal;
+  if (fills_a_tensor(&l, lanes)) return "a tensor as long as the vector";
+  ir_builder b = ir_builder_before(loop, a);
+  MlirValue *now = arena_array(a, MlirValue, l.count), from = ir_index(&b, 0);
+  start_lanes(&l, &b, lanes, 1, now);
+  const vectors all = {.width = lanes, .copies = 1, .rest = vectorizer_rest(a, &b, from, ir_operand(loop, 1), lanes)};
+  refusal = fill_vectors(&l, &b, &all, from, now);
+  if (refusal) return refusal;
+  if (!fold_lanes(&l, &b, lanes, now)) return "a reducer without vector form";
+  ir_replace(loop, now);
   return NULL;
 }

@@ -23,6 +23,12 @@
 const char *vectorize_reductions(arena *a, const target_description *t, MlirOperation module, MlirOperation loop,
                                  int lanes, int registers);
 
+// Rewrites a loop from 0 by 1, marked or over elements alone (it carries tensors), that has from 1 to `lanes` turns
+// when it runs, as one vector under a mask. If that cannot be, the return value says why; the loop is still there then,
+// behind what was made of it so far.
+const char *vectorize_reductions_at_once(arena *a, const target_description *t, MlirOperation module,
+                                         MlirOperation loop, int lanes);
+
 // Whether what an open number of iterations leaves over is one vector under a mask: the machine has registers for them.
 bool vectorize_masks_rests(const target_description *t);
 
