@@ -71,7 +71,7 @@ func.func @row(%in: tensor<4096xf32>, %out: tensor<4096xf32>, %size: i64) -> (f3
 
 // -----
 
-// What has no masked form, passes that end at different sizes, and loops over elements alone get no branch.
+// What has no masked form and loops over elements alone get no branch.
 #map = #xla_gpu.indexing_map<"(i) -> (i * 3), domain: i in [0, 1000]">
 func.func @apart(%in: tensor<4096xf32>, %size: i64) -> f32 {
   %c0 = arith.constant 0 : index
