@@ -46,7 +46,8 @@ struct convolution_plan {
   convolution_lines lines;
   convolution_shallow shallow;
   convolution_points points;
-  gemm_plan tiles;  // or the product of what steps leave
+  gemm_plan tiles;     // or the product of what steps leave
+  gemm_matrix matrix;  // the kernel of points, but for its address
   passage input, kernel, result;
   bool widens_bias;
   int64_t bias_at, packed_at, work_at;  // f32 bias, oneDNN's kernel, what the multiplication wants
@@ -88,11 +89,10 @@ static passage passage_of(const lib_array *a) {
   return s;
 }
 
-// `order` says which dim of the array each dim of the canonical one is; `flips` which of those are reversed.
-static passage inward(const lib_array *a, const int *order, const bool *flips) {
+// `order` says which dim of the array, which has the strides, each dim of the canonical one is; `flips` which of those
+// are reversed.
+static passage inward(const lib_array *a, const int64_t *strides, const int *order, const bool *flips) {
   passage s = passage_of(a);
-  int64_t strides[CONVOLUTION_MAX_RANK] = {0};
-  dense_strides(a->rank, a->dims, strides);
   for (int d = 0; d < a->rank; d++) {
     s.dims[d] = a->dims[order[d]];
     s.strides[d] = strides[order[d]];
@@ -101,6 +101,19 @@ static passage inward(const lib_array *a, const int *order, const bool *flips) {
     s.strides[d] = -s.strides[d];
   }
   s.permutes = !is_dense(s.rank, s.dims, s.strides);
+  return s;
+}
+
+static passage input_passage(const lib_call *call, const int *order) {
+  const lib_array *a = &call->operands[0];
+  int64_t strides[CONVOLUTION_MAX_RANK] = {0};
+  dense_strides(a->rank, a->dims, strides);
+  return inward(a, strides, order, NULL);
+}
+
+static passage kernel_passage(const lib_call *call, const convolution_form *f, const int *order, const bool *flips) {
+  passage s = inward(&call->operands[1], f->kernel_strides, order, flips);
+  s.base += f->kernel_offset;
   return s;
 }
 
@@ -155,20 +168,23 @@ static void plan_passages(const lib_call *call, bool is_flipped, convolution_pla
   const convolution_form *f = &p->form;
   bool flips[CONVOLUTION_MAX_RANK] = {false};
   for (int d = 0; d < f->spatial_rank; d++) flips[d] = f->dims[d].is_reversed != is_flipped;
-  p->input = inward(&call->operands[0], f->input_order, NULL);
-  p->kernel = inward(&call->operands[1], f->kernel_order, flips);
+  p->input = input_passage(call, f->input_order);
+  p->kernel = kernel_passage(call, f, f->kernel_order, flips);
   p->result = outward(&call->results[0], f->output_order);
 }
 
+// What is widened is all that lies between the first element and the last.
+static bool may_be_left(const lib_call *call, const convolution_form *f) {
+  return f->kernel == DTYPE_F32 || !convolution_kernel_has_gaps(f, &call->operands[1]);
+}
+
 // oneDNN takes a kernel as it lies, once it is of f32, but for reversals; the strides in the canonical order's dims.
-static void leave_kernel(const lib_array *a, const int *order, passage *s, int64_t *strides) {
-  int64_t lying[CONVOLUTION_MAX_RANK] = {0};
+static void leave_kernel(const lib_call *call, const convolution_form *f, passage *s, int64_t *strides) {
   bool is_reversed = false;
-  for (int d = 0; d < a->rank; d++) is_reversed = is_reversed || s->strides[d] < 0;
-  dense_strides(a->rank, s->dims, strides);
-  if (is_reversed) return;
-  dense_strides(a->rank, a->dims, lying);
-  for (int d = 0; d < a->rank; d++) strides[d] = lying[order[d]];
+  for (int d = 0; d < s->rank; d++) is_reversed = is_reversed || s->strides[d] < 0;
+  dense_strides(s->rank, s->dims, strides);
+  if (is_reversed || !may_be_left(call, f)) return;
+  for (int d = 0; d < s->rank; d++) strides[d] = f->kernel_strides[f->kernel_order[d]];
   s->permutes = false;
 }
 
@@ -181,8 +197,8 @@ static bool plan_gradient(arena *a, const lib_call *call, convolution_plan *p) {
   bool flips[CONVOLUTION_MAX_RANK] = {false};
   for (int d = 0; d < f->spatial_rank; d++) flips[d + 1] = f->dims[d].is_reversed;
   convolution_gradient_orders(f, input, kernel, output);
-  p->input = inward(&call->operands[0], input, NULL);
-  p->kernel = inward(&call->operands[1], kernel, flips);
+  p->input = input_passage(call, input);
+  p->kernel = kernel_passage(call, f, kernel, flips);
   p->result = outward(&call->results[0], output);
   place_all(p, true);
   p->work_at = take(p, convolution_gradient_scratch(p->gradient, call->threads));
@@ -216,7 +232,7 @@ static bool plan_onednn(arena *a, const lib_call *call, convolution_plan *p) {
   const convolution_form *f = &p->form;
   int64_t strides[CONVOLUTION_MAX_RANK] = {0};
   plan_passages(call, convolution_is_dilated(f), p);
-  leave_kernel(&call->operands[1], f->kernel_order, &p->kernel, strides);
+  leave_kernel(call, f, &p->kernel, strides);
   convolution_form cropped = *f;
   crop(&cropped, &p->input);
   convolution_lying input = convolution_lying_of(&call->operands[0], f->input_order),
@@ -245,7 +261,7 @@ static bool plan_spread(const lib_call *call, convolution_plan *p) {
   for (int d = 0; d < n; d++) order[d] = f->kernel_order[d], flips[d] = f->dims[d].is_reversed;
   order[n] = f->kernel_order[n + 1];
   order[n + 1] = f->kernel_order[n];
-  p->kernel = inward(&call->operands[1], order, flips);
+  p->kernel = kernel_passage(call, f, order, flips);
   place_all(p, true);
   place_bias(p, call);
   p->work_at = take(p, convolution_spread_scratch(&p->spread, call->threads));
@@ -277,7 +293,7 @@ static bool plan_shallow(const lib_call *call, bool if_it_pays, convolution_plan
     order[0] = f->kernel_order[n + 1];
     order[1] = f->kernel_order[n];
     for (int d = 0; d < n; d++) order[d + 2] = f->kernel_order[d], flips[d + 2] = f->dims[d].is_reversed;
-    p->kernel = inward(&call->operands[1], order, flips);
+    p->kernel = kernel_passage(call, f, order, flips);
   }
   p->input.is_left = p->result.is_left = true;
   place_all(p, true);
@@ -286,7 +302,21 @@ static bool plan_shallow(const lib_call *call, bool if_it_pays, convolution_plan
   return true;
 }
 
-// The kernel stays as it lies, but for its type.
+// The kernel as a matrix [output feature, input feature]: as it lies, if one dim's elements lie side by side, else that
+// of a canonical copy.
+static void lay_matrix(const lib_call *call, convolution_plan *p) {
+  const convolution_form *f = &p->form;
+  const int *order = f->kernel_order + f->spatial_rank;
+  const int64_t ins = f->input_features, in = f->kernel_strides[order[0]];
+  const int64_t outs = f->output_features, out = f->kernel_strides[order[1]];
+  const bool has_rows = (in == 1 || ins == 1) && out >= ins && out <= INT32_MAX,
+             has_columns = (out == 1 || outs == 1) && in >= outs && in <= INT32_MAX;
+  p->matrix = (gemm_matrix){NULL, outs, true};
+  if (!may_be_left(call, f) || (!has_rows && !has_columns)) return;
+  p->matrix = (gemm_matrix){NULL, has_rows ? out : in, !has_rows};
+  p->kernel.permutes = false;
+}
+
 static bool plan_points(const lib_call *call, convolution_plan *p) {
   const convolution_form *f = &p->form;
   const convolution_lying input = convolution_lying_of(&call->operands[0], f->input_order),
@@ -295,7 +325,7 @@ static bool plan_points(const lib_call *call, convolution_plan *p) {
   p->way = WAY_POINTS;
   plan_passages(call, false, p);
   p->input.is_left = p->result.is_left = true;
-  p->kernel.permutes = false;
+  lay_matrix(call, p);
   place_all(p, true);
   place_bias(p, call);
   p->work_at = take(p, convolution_points_scratch(f, &p->points, call->threads));
@@ -457,6 +487,8 @@ static const void *bring(const passage *s, const lib_call *call, const lib_array
   if (s->permutes) {
     permute_passage(s, call->threads, data, scratch + s->permuted_at);
     data = scratch + s->permuted_at;
+  } else {
+    data = (const char *)data + s->base * dtypes[s->type].bytes;
   }
   if (s->widens) {
     const lib_array from = dense_array(s->type, &s->count, (void *)data);
@@ -554,16 +586,13 @@ static heddle_status run_shallow(const convolution_plan *p, const lib_call *call
 }
 
 static heddle_status run_points(const convolution_plan *p, const lib_call *call) {
-  const convolution_form *f = &p->form;
-  const int *order = f->kernel_order + f->spatial_rank;
-  const bool is_turned = order[0] < order[1];  // input features are further apart than output features
   const convolution_points_arrays arrays = {
       .input = bring(&p->input, call, &call->operands[0]),
-      .kernel = {bring_kernel(p, call), is_turned ? f->output_features : f->input_features, is_turned},
+      .kernel = {bring_kernel(p, call), p->matrix.leading, p->matrix.is_transposed},
       .bias = bring_bias(p, call),
       .result = result_memory(&p->result, call),
       .scratch = (char *)call->scratch + p->work_at};
-  return convolution_points_execute(f, &p->points, call->threads, &arrays);
+  return convolution_points_execute(&p->form, &p->points, call->threads, &arrays);
 }
 
 // By a product, the tiles or directly: of the types that the arrays have.
@@ -592,7 +621,8 @@ heddle_status convolution_plan_execute(const convolution_plan *plan, const lib_c
       [WAY_POINTS] = run_points, [WAY_STEPS] = run_own,       [WAY_ONEDNN] = run_onednn};
   TRY(runs[plan->way](plan, call));
   take_back(&plan->result, call);
-  if (!plan->has_outside || plan->is_finite || convolution_is_finite(&call->operands[1])) return status_ok();
+  if (!plan->has_outside || plan->is_finite || convolution_kernel_is_finite(&plan->form, &call->operands[1]))
+    return status_ok();
   return convolution_mend_outside(&plan->form, call);
 }
 
@@ -611,6 +641,6 @@ heddle_status convolution_plan_pack(convolution_plan *plan, const lib_call *call
   if (plan->way == WAY_ONEDNN) TRY(convolution_onednn_pack(plan->onednn, call->threads, kernel, memory));
   else memcpy(memory, kernel, (size_t)convolution_plan_packed_bytes(plan));
   plan->packed = memory;
-  plan->is_finite = convolution_is_finite(&call->operands[1]);
+  plan->is_finite = convolution_kernel_is_finite(&plan->form, &call->operands[1]);
   return status_ok();
 }

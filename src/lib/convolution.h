@@ -12,7 +12,8 @@
 typedef struct convolution_plan convolution_plan;
 
 // From the shapes, types and attributes of a call (prog/library.h, program_convolution), for runs on `call->threads`
-// threads; HEDDLE_INVALID when they do not fit together. Lives in the arena, but must be released.
+// threads. Where a run says where the kernel begins, whoever calls adds that to its address, and the plan is for all it
+// may say. HEDDLE_INVALID when they do not fit together. Lives in the arena, but must be released.
 heddle_status convolution_plan_make(arena *a, const lib_call *call, convolution_plan **plan);
 void convolution_plan_release(convolution_plan *plan);
 
@@ -31,6 +32,9 @@ heddle_status convolution_plan_pack(convolution_plan *plan, const lib_call *call
 
 // `call` is of the shapes that the plan was made for, with data and scratch memory.
 heddle_status convolution_plan_execute(const convolution_plan *plan, const lib_call *call);
+
+// Elements of the array that the kernel is a part of.
+int64_t convolution_kernel_elements(const lib_call *call);
 
 // Multiplications it takes.
 double convolution_plan_work(const convolution_plan *plan);

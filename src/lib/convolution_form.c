@@ -133,7 +133,7 @@ heddle_status convolution_form_of(const lib_call *call, convolution_form *f) {
   if (!groups_fit(call, f)) return status_error(HEDDLE_INVALID, "a convolution whose groups do not fit its features");
   if (f->has_bias && (call->operands[2].rank != 1 || call->operands[2].dims[0] != f->output_features))
     return status_error(HEDDLE_INVALID, "a convolution whose bias is not one number for each output feature");
-  return status_ok();
+  return convolution_kernel_find(call, f);
 }
 
 int64_t convolution_source_row(const convolution_form *f, int64_t number, int64_t tap) {

@@ -28,6 +28,8 @@ typedef struct convolution_form {
   // Which dim of the array is which of the canonical order: input [batch, spatial…, feature], kernel [spatial…, input
   // feature, output feature], output [batch, spatial…, feature].
   int input_order[CONVOLUTION_MAX_RANK], kernel_order[CONVOLUTION_MAX_RANK], output_order[CONVOLUTION_MAX_RANK];
+  // Of the kernel as it lies: elements from one to the next in each of the array's dims, and in front of the first.
+  int64_t kernel_strides[CONVOLUTION_MAX_RANK], kernel_offset;
 } convolution_form;
 
 // From a call; HEDDLE_INVALID when it makes no sense.
@@ -69,10 +71,19 @@ static inline int64_t convolution_source(const convolution_dim *w, int64_t origi
 // position of the input at which the row that they meet begins; -1: none.
 int64_t convolution_source_row(const convolution_form *f, int64_t number, int64_t tap);
 
+// --- convolution_kernel.c: kernels that are parts of arrays.
+
+// Where it lies, of a form of which nothing but that is missing; HEDDLE_INVALID if that leads out of the array.
+heddle_status convolution_kernel_find(const lib_call *call, convolution_form *f);
+// Whether other elements lie between the kernel's.
+bool convolution_kernel_has_gaps(const convolution_form *f, const lib_array *kernel);
+bool convolution_kernel_is_finite(const convolution_form *f, const lib_array *kernel);  // neither infinities nor NaN
+// All of it, dense, in the order of the array's dims, as elements of the type.
+void convolution_kernel_load(const convolution_form *f, const lib_array *kernel, work_type type, void *to);
+
 // --- convolution_outside.c: weights that aren't finite, where the window reaches outside of the input.
 
 bool convolution_reaches_outside(const convolution_form *f);  // into padding or between dilated elements
-bool convolution_is_finite(const lib_array *kernel);          // neither infinities nor NaN
 // Computes the elements again for which zeros outside of the input would not be the same as nothing.
 // HEDDLE_OUT_OF_MEMORY.
 heddle_status convolution_mend_outside(const convolution_form *f, const lib_call *call);

@@ -10,9 +10,6 @@
 #include "base/pool.h"
 #include "lib/convolution_form.h"
 #include "lib/element.h"
-#include "lib/finite.h"
-
-enum { STRIP = 512 };
 
 typedef struct mending {
   const convolution_form *form;
@@ -22,7 +19,7 @@ typedef struct mending {
   int64_t taps, groups, group;  // of the kernel; of features or batches; output features of one
   int64_t input_strides[CONVOLUTION_MAX_RANK], kernel_strides[CONVOLUTION_MAX_RANK];  // by canonical dims
   int64_t result_strides[CONVOLUTION_MAX_RANK];
-  double *kernel;     // all of it, widened, as it lies
+  double *kernel;     // all of it, widened, dense in the order of its array's dims
   bool *is_affected;  // output features
   atomic_bool has_failed;
 } mending;
@@ -47,27 +44,6 @@ bool convolution_reaches_outside(const convolution_form *f) {
     if (w->low > 0 || w->high > 0 || w->base_dilation > 1) return true;
   }
   return false;
-}
-
-bool convolution_is_finite(const lib_array *kernel) {
-  const dtype t = kernel->type;
-  if (!dtype_is_inexact(t)) return true;
-  const int64_t count = lib_element_count(kernel);
-  if (t == DTYPE_F32 || t == DTYPE_C64) return finite_f32(t == DTYPE_C64 ? 2 * count : count, kernel->data);
-  const bool is_narrow = dtypes[t].bits < 32, is_complex = dtype_is_complex(t);
-  double wide[2 * STRIP];
-  float narrow[STRIP];
-  for (int64_t first = 0; first < count; first += STRIP) {
-    const int64_t many = count - first < STRIP ? count - first : STRIP;
-    work_load(is_narrow    ? WORK_F32
-              : is_complex ? WORK_C128
-                           : WORK_F64,
-              kernel, first, many, is_narrow ? (void *)narrow : (void *)wide);
-    if (is_narrow && !finite_f32(many, narrow)) return false;
-    for (int64_t k = 0; !is_narrow && k < (is_complex ? 2 * many : many); k++)
-      if (!isfinite(wide[k])) return false;
-  }
-  return true;
 }
 
 // --- one window
@@ -184,7 +160,7 @@ static void mend_positions(void *argument, int64_t begin, int64_t end) {
 
 static void find_affected(mending *m, const lib_array *kernel, int64_t count) {
   const int64_t stride = m->kernel_strides[m->form->spatial_rank + 1];
-  work_load(m->work, kernel, 0, count, m->kernel);
+  convolution_kernel_load(m->form, kernel, m->work, m->kernel);
   for (int64_t k = 0; k < count * m->parts; k++)
     if (!isfinite(m->kernel[k])) m->is_affected[k / m->parts / stride % m->form->output_features] = true;
 }

@@ -7,111 +7,7 @@
 
 #include "base/cpu_level.h"
 #include "base/pool.h"
-#include "lib/testing.h"
-
-enum { MAX = 5 };
-
-typedef struct form {
-  int spatial;
-  int64_t batch, group_features, outputs_per_group, feature_groups, batch_groups;
-  int64_t input[3], size[3], stride[3], low[3], high[3], base_dilation[3], window_dilation[3], reversal[3];
-  int64_t input_order[MAX], kernel_order[MAX], output_order[MAX];  // canonical dim -> dim of the array
-  int64_t bias;
-  const char *activation;
-  bool is_endless;         // infinities and NaN among the weights
-  bool has_endless_input;  // among the input's elements
-} form;
-
-typedef struct convolution {
-  form f;
-  int64_t output[3], output_features;
-  lib_array operands[3], result;
-  named_attribute attributes[20];
-  lib_call call;
-} convolution;
-
-static int64_t dilated(int64_t size, int64_t dilation) { return size ? (size - 1) * dilation + 1 : 0; }
-
-static lib_array array_of(arena *a, dtype t, int rank, const int64_t *canonical, const int64_t *order) {
-  int64_t dims[MAX];
-  for (int d = 0; d < rank; d++) dims[order[d]] = canonical[d];
-  return testing_array(a, t, rank, dims);
-}
-
-static named_attribute ints(const char *name, int count, const int64_t *values) {
-  return (named_attribute){.name = name, .kind = NAMED_INTS, .count = count, .ints = values};
-}
-
-static void fill_attributes(convolution *c) {
-  form *f = &c->f;
-  const int n = f->spatial;
-  const named_attribute all[] = {ints("input_batch", 1, f->input_order),
-                                 ints("input_spatial", n, f->input_order + 1),
-                                 ints("input_feature", 1, f->input_order + n + 1),
-                                 ints("kernel_spatial", n, f->kernel_order),
-                                 ints("kernel_input_feature", 1, f->kernel_order + n),
-                                 ints("kernel_output_feature", 1, f->kernel_order + n + 1),
-                                 ints("output_batch", 1, f->output_order),
-                                 ints("output_spatial", n, f->output_order + 1),
-                                 ints("output_feature", 1, f->output_order + n + 1),
-                                 ints("size", n, f->size),
-                                 ints("stride", n, f->stride),
-                                 ints("padding_low", n, f->low),
-                                 ints("padding_high", n, f->high),
-                                 ints("base_dilation", n, f->base_dilation),
-                                 ints("window_dilation", n, f->window_dilation),
-                                 ints("window_reversal", n, f->reversal),
-                                 ints("feature_group_count", 1, &f->feature_groups),
-                                 ints("batch_group_count", 1, &f->batch_groups),
-                                 ints("bias", 1, &f->bias),
-                                 {.name = "activation", .kind = NAMED_TEXT, .text = f->activation}};
-  memcpy(c->attributes, all, sizeof all);
-  c->call = (lib_call){.operand_count = f->bias ? 3 : 2,
-                       .operands = c->operands,
-                       .result_count = 1,
-                       .results = &c->result,
-                       .attribute_count = f->activation ? 20 : 19,
-                       .attributes = c->attributes};
-}
-
-static void build(arena *a, convolution *c, const form *f, const dtype types[3]) {
-  c->f = *f;
-  const int n = f->spatial, rank = n + 2;
-  int64_t input[MAX], kernel[MAX], output[MAX];
-  c->output_features = f->outputs_per_group * f->feature_groups * f->batch_groups;
-  input[0] = f->batch * f->batch_groups;
-  input[n + 1] = f->group_features * f->feature_groups;
-  kernel[n] = f->group_features;
-  kernel[n + 1] = output[n + 1] = c->output_features;
-  output[0] = f->batch;
-  for (int d = 0; d < n; d++) {
-    const int64_t base = dilated(f->input[d], f->base_dilation[d]) + f->low[d] + f->high[d];
-    const int64_t reach = dilated(f->size[d], f->window_dilation[d]);
-    input[d + 1] = f->input[d];
-    kernel[d] = f->size[d];
-    output[d + 1] = c->output[d] = base < reach || base < 0 ? 0 : (base - reach) / f->stride[d] + 1;
-  }
-  c->operands[0] = array_of(a, types[0], rank, input, f->input_order);
-  c->operands[1] = array_of(a, types[1], rank, kernel, f->kernel_order);
-  c->operands[2] = testing_array(a, types[2], 1, &c->output_features);
-  c->result = array_of(a, types[2], rank, output, f->output_order);
-  for (int k = 0; k < 3; k++) testing_fill(&c->operands[k], (uint64_t)k + 7);
-  const double endless[] = {INFINITY, NAN, -INFINITY};
-  for (int which = 0; which < 2; which++) {
-    const lib_array *to = &c->operands[which];
-    const int64_t count = lib_element_count(to);
-    for (int64_t k = 0; k < 3 && (which ? f->is_endless : f->has_endless_input); k++)
-      work_store(WORK_F64, &endless[k], to, k * 7 % count, 1);
-  }
-  fill_attributes(c);
-}
-
-static int64_t index_of(const lib_array *a, int rank, const int64_t *canonical, const int64_t *order) {
-  int64_t index[MAX], at = 0;
-  for (int d = 0; d < rank; d++) index[order[d]] = canonical[d];
-  for (int d = 0; d < rank; d++) at = at * a->dims[d] + index[d];
-  return at;
-}
+#include "lib/convolution_testing.h"
 
 static bool is_whole(dtype t) { return dtype_is_integer(t); }
 
@@ -133,8 +29,8 @@ static void add_position(const convolution *c, const int64_t *out, const int64_t
   for (int64_t i = 0; i < f->group_features; i++) {
     in[n + 1] = feature / (c->output_features / f->feature_groups) * f->group_features + i;
     k[n] = i;
-    const int64_t x_at = index_of(&c->operands[0], n + 2, in, f->input_order);
-    const int64_t y_at = index_of(&c->operands[1], n + 2, k, f->kernel_order);
+    const int64_t x_at = convolution_testing_index_of(&c->operands[0], n + 2, in, f->input_order);
+    const int64_t y_at = convolution_testing_index_of(&c->operands[1], n + 2, k, f->kernel_order);
     if (is_whole(c->result.type)) {
       *whole += testing_whole_at(&c->operands[0], x_at) * testing_whole_at(&c->operands[1], y_at);
       continue;
@@ -148,14 +44,6 @@ static void add_position(const convolution *c, const int64_t *out, const int64_t
   }
 }
 
-static bool next(int n, const int64_t *dims, int64_t *index) {
-  for (int d = n - 1; d >= 0; d--) {
-    if (++index[d] < dims[d]) return true;
-    index[d] = 0;
-  }
-  return false;
-}
-
 static void check_element(const convolution *c, const int64_t *out) {
   const form *f = &c->f;
   const int n = f->spatial;
@@ -165,8 +53,8 @@ static void check_element(const convolution *c, const int64_t *out) {
   for (int d = 0; d < n; d++) volume *= f->size[d];
   if (volume) do
       add_position(c, out, position, sum, &whole);
-    while (next(n, f->size, position));
-  const int64_t at = index_of(&c->result, n + 2, out, f->output_order);
+    while (convolution_testing_next(n, f->size, position));
+  const int64_t at = convolution_testing_index_of(&c->result, n + 2, out, f->output_order);
   if (is_whole(c->result.type)) {
     uint64_t wanted = 0;
     const lib_array one = {.type = c->result.type, .data = &wanted};
@@ -213,23 +101,83 @@ static void execute(arena *a, convolution *c, int threads, bool is_packed) {
   convolution_plan_release(plan);
 }
 
+static int64_t pick(uint64_t *seed, int64_t low, int64_t high) {
+  return low + (int64_t)(testing_next(seed) % (uint64_t)(high - low + 1));
+}
+
+// A kernel in the midst of a larger array, of which nothing else may be touched.
+typedef struct kernel_part {
+  int64_t dims[MAX], strides[MAX], offset, elements;
+} kernel_part;
+
+// One or two elements more than the kernel has in some dims, of which every second one is its own in others.
+static kernel_part part_of(const lib_array *kernel, uint64_t *seed) {
+  kernel_part p = {.elements = 1};
+  for (int d = kernel->rank - 1; d >= 0; d--) {
+    const int64_t step = pick(seed, 0, 7) ? 1 : 2, front = pick(seed, 0, 1), behind = pick(seed, 0, 1);
+    p.dims[d] = front + kernel->dims[d] * step + behind;
+    p.strides[d] = p.elements * step;
+    p.offset += p.elements * front;
+    p.elements *= p.dims[d];
+  }
+  return p;
+}
+
+static void put_kernel(const lib_array *kernel, const kernel_part *p, const lib_array *to) {
+  const int bytes = dtypes[kernel->type].bytes;
+  int64_t index[MAX] = {0}, from = 0;
+  memset(to->data, 0xff, (size_t)(p->elements * bytes));  // NaN, if it is a float
+  if (lib_element_count(kernel)) do {
+      int64_t at = p->offset;
+      for (int d = 0; d < kernel->rank; d++) at += index[d] * p->strides[d];
+      memcpy((char *)to->data + at * bytes, (const char *)kernel->data + from++ * bytes, (size_t)bytes);
+    } while (convolution_testing_next(kernel->rank, kernel->dims, index));
+}
+
+static void add_ints(convolution *c, const char *name, int count, const int64_t *values) {
+  c->attributes[c->call.attribute_count++] = convolution_testing_ints(name, count, values);
+}
+
+// The same bits from a kernel that lies in a larger array.
+static void check_kernel_part(arena *a, const convolution *whole, uint64_t seed) {
+  convolution c = *whole;
+  const lib_array *kernel = &whole->operands[1];
+  const kernel_part p = part_of(kernel, &seed);
+  const lib_array array = testing_array(a, kernel->type, 1, &p.elements);
+  put_kernel(kernel, &p, &array);
+  c.result = testing_array(a, whole->result.type, whole->result.rank, whole->result.dims);
+  c.operands[1].data = array.data;
+  c.call.operands = c.operands;
+  c.call.results = &c.result;
+  c.call.attributes = c.attributes;
+  add_ints(&c, "kernel_strides", kernel->rank, p.strides);
+  add_ints(&c, "kernel_offset", 1, &p.offset);
+  add_ints(&c, "kernel_elements", 1, &p.elements);
+  for (int packs = 0; packs < 2; packs++) {
+    execute(a, &c, 2, packs);
+    assert_memory_equal(c.result.data, whole->result.data,
+                        (size_t)(lib_element_count(&c.result) * dtypes[c.result.type].bytes));
+  }
+}
+
 static void check(const form *f, const dtype types[3]) {
   arena *a = arena_create();
   convolution c;
-  build(a, &c, f, types);
+  convolution_testing_build(a, &c, f, types);
   execute(a, &c, 1, false);
   int64_t dims[MAX], out[MAX] = {0};
   const int rank = f->spatial + 2;
   for (int d = 0; d < rank; d++) dims[d] = c.result.dims[f->output_order[d]];
   if (lib_element_count(&c.result)) do
       check_element(&c, out);
-    while (next(rank, dims, out));
+    while (convolution_testing_next(rank, dims, out));
   const lib_array first = c.result;
   c.result = testing_array(a, first.type, rank, first.dims);
   for (int threads = 1; threads <= 4; threads++) {
     execute(a, &c, threads, threads == 1);
     assert_memory_equal(c.result.data, first.data, (size_t)(lib_element_count(&first) * dtypes[first.type].bytes));
   }
+  for (uint64_t k = 0; k < 3 && dtypes[types[1]].bits >= 8; k++) check_kernel_part(a, &c, k);
   arena_destroy(a);
 }
 
@@ -241,10 +189,6 @@ static void shuffle(uint64_t *seed, int rank, int64_t *order) {
     order[d] = order[other];
     order[other] = kept;
   }
-}
-
-static int64_t pick(uint64_t *seed, int64_t low, int64_t high) {
-  return low + (int64_t)(testing_next(seed) % (uint64_t)(high - low + 1));
 }
 
 static form random_form(uint64_t *seed, bool is_plain) {
@@ -333,6 +277,55 @@ static void test_endless_inputs(void **state) {
   }
 }
 
+// A kernel of 3 x 2 x 1 in an array.
+static bool takes_part(int rank, const int64_t *strides, int64_t offset, int64_t elements, const int64_t *start) {
+  const form f = {.spatial = 1,
+                  .batch = 1,
+                  .group_features = 2,
+                  .outputs_per_group = 1,
+                  .feature_groups = 1,
+                  .batch_groups = 1,
+                  .input = {5},
+                  .size = {3},
+                  .stride = {1},
+                  .base_dilation = {1},
+                  .window_dilation = {1},
+                  .input_order = {0, 1, 2},
+                  .kernel_order = {0, 1, 2},
+                  .output_order = {0, 1, 2}};
+  arena *a = arena_create();
+  convolution c;
+  convolution_plan *plan;
+  convolution_testing_build(a, &c, &f, f32);
+  c.call.threads = 1;
+  add_ints(&c, "kernel_strides", rank, strides);
+  add_ints(&c, "kernel_offset", 1, &offset);
+  add_ints(&c, "kernel_elements", 1, &elements);
+  if (start) add_ints(&c, "kernel_start", 4, start);
+  heddle_status status = convolution_plan_make(a, &c.call, &plan);
+  const bool takes = status_is_ok(status);
+  if (takes) convolution_plan_release(plan);
+  else assert_int_equal(heddle_status_code(status), HEDDLE_INVALID);
+  heddle_status_free(status);
+  arena_destroy(a);
+  return takes;
+}
+
+// The last element that a run may read has to lie in the array.
+static void test_parts_outside(void **state) {
+  (void)state;
+  static const int64_t strides[3] = {8, 4, 1}, start[4] = {1, 0, 3, 1}, wide[4] = {1, 0, 3, INT64_MAX},
+                       backward[4] = {1, 0, -1, 1}, negative[3] = {8, -4, 1}, endless[3] = {INT64_MAX, 4, 1};
+  assert_true(takes_part(3, strides, 0, 21, NULL) && takes_part(3, strides, 3, 24, NULL));
+  assert_true(takes_part(3, strides, 0, 24, start) && takes_part(3, (int64_t[]){0, 0, 0}, 5, 6, NULL));
+  assert_false(takes_part(3, strides, 0, 20, NULL) || takes_part(3, strides, 4, 24, NULL));
+  assert_false(takes_part(3, strides, 1, 24, start) || takes_part(3, strides, 0, 24, wide));
+  assert_false(takes_part(3, strides, 0, 24, backward) || takes_part(3, negative, 0, 24, NULL));
+  assert_false(takes_part(3, endless, 0, 24, NULL) || takes_part(3, endless, 0, INT64_MAX, NULL));
+  assert_false(takes_part(3, strides, -1, 24, NULL) || takes_part(2, strides, 0, 24, NULL));
+  assert_false(takes_part(3, strides, 0, -24, NULL) || takes_part(3, strides, INT64_MAX, 24, NULL));
+}
+
 // What a training step asks for: gradients to the input and to the kernel of a strided convolution.
 static void test_gradients(void **state) {
   (void)state;
@@ -397,7 +390,7 @@ static void test_large(void **state) {
                     .output_order = {0, 1, 2, 3}};
     arena *a = arena_create();
     convolution c;
-    build(a, &c, &f, f32);
+    convolution_testing_build(a, &c, &f, f32);
     execute(a, &c, 1, false);
     for (int64_t n = 0; n < 300; n++) {
       int64_t out[MAX] = {n % s[0], n * 7 % s[1], n * 3 % s[1], n * 11 % s[3]};
@@ -518,7 +511,7 @@ static bool goes_by(const form *f, const char *way) {
   arena *a = arena_create();
   convolution c;
   convolution_plan *plan;
-  build(a, &c, f, f32);
+  convolution_testing_build(a, &c, f, f32);
   c.call.threads = 1;
   heddle_status status = convolution_plan_make(a, &c.call, &plan);
   if (!status_is_ok(status)) _exit(100);
@@ -570,7 +563,7 @@ static void test_ways(void **state) {
 static void check_large(const form *f, const dtype types[3], uint64_t seed) {
   arena *a = arena_create();
   convolution c;
-  build(a, &c, f, types);
+  convolution_testing_build(a, &c, f, types);
   execute(a, &c, 1, false);
   const int rank = f->spatial + 2;
   for (int k = 0; k < 150; k++) {
@@ -584,6 +577,7 @@ static void check_large(const form *f, const dtype types[3], uint64_t seed) {
     execute(a, &c, threads, threads == 3);
     assert_memory_equal(c.result.data, first.data, (size_t)(lib_element_count(&first) * dtypes[first.type].bytes));
   }
+  for (uint64_t k = 0; k < 3; k++) check_kernel_part(a, &c, k);
   arena_destroy(a);
 }
 
@@ -683,7 +677,7 @@ static void test_fewer_threads(void **state) {
     arena *a = arena_create();
     convolution c;
     const form f = random_form(&seed, k % 3 != 0);
-    build(a, &c, &f, f32);
+    convolution_testing_build(a, &c, &f, f32);
     execute(a, &c, 4, false);
     const lib_array first = c.result;
     c.result = testing_array(a, DTYPE_F32, first.rank, first.dims);
@@ -737,7 +731,7 @@ static void test_refusals(void **state) {
   for (int wrong = 0; wrong < 18; wrong++) {
     convolution c;
     const form f = random_form(&seed, true);
-    build(a, &c, &f, f32);
+    convolution_testing_build(a, &c, &f, f32);
     c.attributes[wrong].ints = strange;
     c.attributes[wrong].count = wrong % 2 ? 1 : 3;
     c.call.threads = 1;
@@ -750,7 +744,7 @@ static void test_refusals(void **state) {
   assert_true(errors >= 12);
   convolution c;
   form f = random_form(&seed, true);
-  build(a, &c, &f, f32);
+  convolution_testing_build(a, &c, &f, f32);
   c.attributes[0].ints = strange;
   convolution_plan *plan;
   heddle_status status = convolution_plan_make(a, &c.call, &plan);
@@ -767,7 +761,7 @@ static void test_endless_dims(void **state) {
   for (int k = 0; k < 40; k++) {
     convolution c;
     const form f = random_form(&seed, k % 2);
-    build(a, &c, &f, f32);
+    convolution_testing_build(a, &c, &f, f32);
     lib_array *of = &c.operands[k / 2 % 2];
     int64_t dims[MAX];
     memcpy(dims, of->dims, sizeof *dims * (size_t)of->rank);
@@ -794,7 +788,7 @@ int main(void) {
       cmocka_unit_test(test_lying),          cmocka_unit_test(test_kernel_gradients),
       cmocka_unit_test(test_fewer_threads),  cmocka_unit_test(test_empty),
       cmocka_unit_test(test_refusals),       cmocka_unit_test(test_endless_dims),
-      cmocka_unit_test(test_few_features),
+      cmocka_unit_test(test_few_features),   cmocka_unit_test(test_parts_outside),
   };
   return cmocka_run_group_tests_name("lib/convolution", tests, NULL, NULL);
 }

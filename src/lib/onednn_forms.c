@@ -31,7 +31,15 @@ bool onednn_forms_images(const convolution_form *f, bool is_result, dnnl_memory_
   return onednn_ok(EXTERNAL(dnnl_memory_desc_init_by_tag)(to, spatial_of(f) + 2, dims, dnnl_f32, tag));
 }
 
-// By [group, out, in, spatial…].
+// Elements from the first of a kernel with these strides to where nothing of it lies any more.
+static int64_t beyond(const convolution_form *f, const int64_t *strides) {
+  const int n = f->spatial_rank;
+  int64_t most = int64_max(f->group_features * strides[n], f->output_features * strides[n + 1]);
+  for (int d = 0; d < n; d++) most = int64_max(most, f->dims[d].kernel * strides[d]);
+  return most;
+}
+
+// By [group, out, in, spatial…]. oneDNN takes no strides that lead from one dim's elements to another's.
 bool onednn_forms_kernel(const convolution_form *f, const int64_t *given, dnnl_memory_desc_t *to) {
   const int64_t outputs = f->output_features / f->feature_groups;
   const int64_t in = given ? given[f->spatial_rank] : 0, out = given ? given[f->spatial_rank + 1] : 0;
@@ -40,7 +48,7 @@ bool onednn_forms_kernel(const convolution_form *f, const int64_t *given, dnnl_m
   if (f->feature_groups > 1) dims[rank] = f->feature_groups, strides[rank++] = outputs * out;
   dims[rank] = outputs, strides[rank++] = out;
   dims[rank] = f->group_features, strides[rank++] = in;
-  for (int d = 0; d < lead_of(f); d++) dims[rank] = 1, strides[rank++] = f->group_features * f->output_features;
+  for (int d = 0; d < lead_of(f); d++) dims[rank] = 1, strides[rank++] = given ? beyond(f, given) : 0;
   for (int d = 0; d < f->spatial_rank; d++) dims[rank] = f->dims[d].kernel, strides[rank++] = given ? given[d] : 0;
   if (!given) return onednn_ok(EXTERNAL(dnnl_memory_desc_init_by_tag)(to, rank, dims, dnnl_f32, dnnl_format_tag_any));
   return onednn_ok(EXTERNAL(dnnl_memory_desc_init_by_strides)(to, rank, dims, dnnl_f32, strides));

@@ -77,6 +77,10 @@ static const program_field convolution_fields[] = {
     FIELD(convolution, INT, batch_group_count, .absent = 1),
     FIELD(convolution, BOOL, bias),
     FIELD(convolution, NAME, activation, NAMES(activations)),
+    FIELD(convolution, INTS, kernel_strides),
+    FIELD(convolution, INT, kernel_offset),
+    FIELD(convolution, INT, kernel_elements),
+    FIELD(convolution, INTS, kernel_start),
 };
 
 static const program_field fft_fields[] = {

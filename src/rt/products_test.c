@@ -176,6 +176,23 @@ static void test_gemm_of_constant_left(void **state) {
 
 enum { SIDE = 6, KERNEL = 3, OUT = SIDE - KERNEL + 1 };
 
+// Of images [batch, spatial…, feature] by kernels [spatial…, input feature, output feature].
+static program_thunk *convolution_thunk(testing_program *h, int operand_count, const program_array *operands,
+                                        const program_array *result) {
+  static const int64_t spatial[2] = {1, 2}, window[2] = {0, 1};
+  program_thunk *t = testing_library(h, THUNK_CONVOLUTION, operand_count, operands, 1, result);
+  testing_int(h, t, "input_batch", 0);
+  testing_int(h, t, "input_feature", 3);
+  testing_ints(h, t, "input_spatial", 2, spatial);
+  testing_ints(h, t, "kernel_spatial", 2, window);
+  testing_int(h, t, "kernel_input_feature", 2);
+  testing_int(h, t, "kernel_output_feature", 3);
+  testing_int(h, t, "output_batch", 0);
+  testing_int(h, t, "output_feature", 3);
+  testing_ints(h, t, "output_spatial", 2, spatial);
+  return t;
+}
+
 // An image of one feature under a window of ones; the kernel is a constant or a parameter.
 static void convolve(bool is_constant, const float *image, const float *kernel, float *found) {
   testing_program h = testing_start();
@@ -186,17 +203,7 @@ static void convolve(bool is_constant, const float *image, const float *kernel, 
   const program_array operands[2] = {testing_array(&h, DTYPE_F32, 4, (int64_t[]){1, SIDE, SIDE, 1}, in),
                                      testing_array(&h, DTYPE_F32, 4, (int64_t[]){KERNEL, KERNEL, 1, 1}, weights)};
   const program_array result = testing_array(&h, DTYPE_F32, 4, (int64_t[]){1, OUT, OUT, 1}, out);
-  program_thunk *t = testing_library(&h, THUNK_CONVOLUTION, 2, operands, 1, &result);
-  static const int64_t spatial[2] = {1, 2}, window[2] = {0, 1};
-  testing_int(&h, t, "input_batch", 0);
-  testing_int(&h, t, "input_feature", 3);
-  testing_ints(&h, t, "input_spatial", 2, spatial);
-  testing_ints(&h, t, "kernel_spatial", 2, window);
-  testing_int(&h, t, "kernel_input_feature", 2);
-  testing_int(&h, t, "kernel_output_feature", 3);
-  testing_int(&h, t, "output_batch", 0);
-  testing_int(&h, t, "output_feature", 3);
-  testing_ints(&h, t, "output_spatial", 2, spatial);
+  program_thunk *t = convolution_thunk(&h, 2, operands, &result);
   executable *e;
   testing_check(testing_create(&h, testing_sequence(&h, 1, &t), 2, &e));
   void *parameters[] = {(void *)(uintptr_t)image, (void *)(uintptr_t)kernel};
@@ -216,6 +223,53 @@ static void test_convolution(void **state) {
     for (int r = 0; r < OUT; r++)
       for (int c = 0; c < OUT; c++) assert_true(found[r * OUT + c] == (float)(9 * ((r + 1) * SIDE + c + 1)));
   }
+}
+
+enum { PARTS = 4 };
+
+// The kernel is one output feature of four, which is counted from 2 * place - 1 if there is a start, else the third.
+static void convolve_part(bool is_constant, int place, int64_t elements, const int64_t *start, const char *error) {
+  float image[SIDE * SIDE], array[KERNEL * KERNEL * PARTS], found[OUT * OUT];
+  for (int k = 0; k < SIDE * SIDE; k++) image[k] = 1;
+  for (int k = 0; k < KERNEL * KERNEL * PARTS; k++) array[k] = (float)(k % PARTS + 1);
+  testing_program h = testing_start();
+  const int in = testing_memory(&h, PROGRAM_PARAMETER, 0, sizeof image);
+  const int at = testing_memory(&h, PROGRAM_PARAMETER, 1, sizeof place);
+  const int weights =
+      is_constant ? testing_constant(&h, array, sizeof array) : testing_memory(&h, PROGRAM_PARAMETER, 2, sizeof array);
+  const int out = testing_memory(&h, PROGRAM_RESULT, 0, sizeof found);
+  const program_array operands[3] = {testing_array(&h, DTYPE_F32, 4, (int64_t[]){1, SIDE, SIDE, 1}, in),
+                                     testing_array(&h, DTYPE_F32, 4, (int64_t[]){KERNEL, KERNEL, 1, 1}, weights),
+                                     testing_array(&h, DTYPE_S32, 0, NULL, at)};
+  const program_array result = testing_array(&h, DTYPE_F32, 4, (int64_t[]){1, OUT, OUT, 1}, out);
+  program_thunk *t = convolution_thunk(&h, start ? 3 : 2, operands, &result);
+  testing_ints(&h, t, "kernel_strides", 4, (int64_t[]){KERNEL * PARTS, PARTS, PARTS, 1});
+  testing_int(&h, t, "kernel_elements", elements);
+  if (start) testing_ints(&h, t, "kernel_start", 4, start);
+  else testing_int(&h, t, "kernel_offset", 2);
+  if (error) {
+    executable *e;
+    testing_check_error(testing_create(&h, testing_sequence(&h, 1, &t), 2, &e), HEDDLE_INVALID, error);
+  } else {
+    testing_run(&h, testing_sequence(&h, 1, &t), 2, (void *[]){image, &place, array}, (void *[]){found});
+    const int part = !start ? 2 : 2 * place - 1 < 0 ? 0 : 2 * place - 1 > 3 ? 3 : 2 * place - 1;
+    for (int k = 0; k < OUT * OUT; k++) assert_true(found[k] == (float)(9 * (part + 1)));
+  }
+  testing_end(&h);
+}
+
+static void test_convolution_by_part(void **state) {
+  (void)state;
+  enum { ALL = KERNEL * KERNEL * PARTS };
+  static const int64_t start[4] = {2, -1, 3, 1};
+  for (int is_constant = 0; is_constant < 2; is_constant++) {
+    convolve_part(is_constant, 0, ALL, NULL, NULL);
+    convolve_part(is_constant, 0, ALL + 1, NULL, "does not fit its slice");
+    for (int place = -1; place < 5; place++) convolve_part(is_constant, place, ALL, start, NULL);
+  }
+  convolve_part(false, 0, ALL, (int64_t[]){2, -1, 4, 1}, "leads out of its array");
+  convolve_part(false, 0, ALL, (int64_t[]){2, -1, -1, 1}, "malformed");
+  convolve_part(false, 0, ALL, (int64_t[]){2, -1, INT64_MAX, 2}, "malformed");
 }
 
 static void test_convolution_refused(void **state) {
@@ -302,6 +356,7 @@ int main(void) {
       cmocka_unit_test(test_gemm_of_slice),
       cmocka_unit_test(test_gemm_of_moving_slice),
       cmocka_unit_test(test_convolution),
+      cmocka_unit_test(test_convolution_by_part),
       cmocka_unit_test(test_convolution_refused),
       cmocka_unit_test(test_too_few_arrays),
       cmocka_unit_test(test_fft),

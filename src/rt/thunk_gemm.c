@@ -1,28 +1,19 @@
 // Executes a batched matrix product that was planned once. A side that is one of the program's constants is packed once
 // where products of so few rows, or columns, take as long to pack as to multiply, unless memory is limited.
-#include <string.h>
-
-#include "base/int64.h"
 #include "lib/gemm_kept.h"
 #include "lib/gemm_left.h"
 #include "rt/cost.h"
+#include "rt/moving_start.h"
 #include "rt/routine_call.h"
 #include "rt/thunk_types.h"
 
 enum { ARRAYS = 4, OPERATIONS_PER_TICK = 16 };  // at most; multiplications in the time of one plain operation
 
-// Where an operand begins, by what a run finds in a slice: program_gemm's four numbers.
-typedef struct start {
-  int operand, slice;
-  const int64_t *numbers;
-  int64_t element_bytes;
-} start;
-
 typedef struct state {
   lib_call call;
   gemm_plan plan;
   int start_count;
-  start starts[2];
+  moving_start starts[2];
   gemm_kept *kept;  // null: the right side is packed in each run
   gemm_left *left;  // null: the left side is
 } state;
@@ -53,17 +44,12 @@ static heddle_status find_starts(state *s, const program *p, program_thunk *move
   const int count = (given[0]->count > 0) + (given[1]->count > 0), first = moved->operand_count - count;
   if (first < 2) return count > 0 ? no_start() : status_ok();
   for (int k = 0; k < 2; k++) {
-    const int64_t *x = given[k]->data;
-    const program_array *place = &moved->operands[first + s->start_count];
     if (given[k]->count == 0) continue;
     int64_t most;
-    if (given[k]->count != 4 || place->type != DTYPE_S32 || place->rank != 0) return no_start();
-    if (p->slices[place->slice].bytes < (int64_t)sizeof(int32_t) || dtypes[moved->operands[k].type].bits < 8)
-      return no_start();
+    const int place = first + s->start_count;
+    TRY(moving_start_find(p, moved, k, place, given[k], &s->starts[s->start_count++], &most));
     // What is in front of the array would be hidden by what is added to it.
-    if (*offsets[k] < 0 || x[2] < 0 || x[3] < 0 || __builtin_mul_overflow(x[2], x[3], &most)) return no_start();
-    if (__builtin_add_overflow(*offsets[k], most, offsets[k])) return no_start();
-    s->starts[s->start_count++] = (start){k, place->slice, x, dtypes[moved->operands[k].type].bits / 8};
+    if (*offsets[k] < 0 || __builtin_add_overflow(*offsets[k], most, offsets[k])) return no_start();
   }
   moved->operand_count = first;
   return status_ok();
@@ -95,21 +81,11 @@ static heddle_status prepare(arena *a, const run_context *context, const program
   return status_ok();
 }
 
-static int64_t bytes_in_front(const start *s, const run_frame *f) {
-  uint32_t given;
-  memcpy(&given, thunk_slice(f, s->slice), sizeof given);
-  const int32_t at = (int32_t)(given * (uint32_t)s->numbers[0] + (uint32_t)s->numbers[1]);
-  return int64_clamp(0, at, s->numbers[2]) * s->numbers[3] * s->element_bytes;
-}
-
 static heddle_status execute(const thunk *t, const run_frame *f) {
   const state *s = t->state;
   lib_array arrays[ARRAYS];
   const lib_call call = routine_call_of_run(&s->call, t, f, arrays);
-  for (int k = 0; k < s->start_count; k++) {
-    lib_array *x = &arrays[s->starts[k].operand];
-    x->data = (char *)x->data + bytes_in_front(&s->starts[k], f);
-  }
+  for (int k = 0; k < s->start_count; k++) moving_start_add(&s->starts[k], f, arrays);
   if (s->left) return gemm_left_execute(s->left, &call);
   return s->kept ? gemm_kept_execute(s->kept, &call) : gemm_plan_execute(&s->plan, &call);
 }
