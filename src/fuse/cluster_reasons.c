@@ -74,6 +74,7 @@ static void tell_library(cluster_builder *b, text *out, const instruction *i) {
 static const char *fused_epilogue(const computation *c) {
   switch (c->root->opcode) {
     case HLO_DOT:
+    case HLO_CONVOLUTION:
     case HLO_CONCATENATE: return "";
     case HLO_TRANSPOSE: return ", transposed";
     case HLO_MAXIMUM: return ", with bias and relu";

@@ -81,12 +81,19 @@ static bool is_library_product(const cluster_graph *g, const instruction *i) {
          !tile_products_may_take(g, (int)i->mark);
 }
 
-// A part of an array that products alone read, which they do where it lies.
-static bool is_part_for_products(const cluster_graph *g, const instruction *i) {
+// Whether a library reads the operation's part of an array where it lies.
+static bool reads_part(const cluster_graph *g, const instruction *user, const instruction *part) {
+  if (user->opcode != HLO_CONVOLUTION) return is_library_product(g, user);
+  return user->operands[0] != part && library_of(g->target, user) == LIBRARY_CONVOLUTION && !is_kernel_product(user) &&
+         !tile_products_may_take(g, (int)user->mark);
+}
+
+// A part of an array that products, and convolutions as their kernel, alone read, which they do where it lies.
+static bool is_part_for_libraries(const cluster_graph *g, const instruction *i) {
   array_view view;
   if (i->opcode != HLO_DYNAMIC_SLICE || i->users.size == 0 || i == g->computation->root) return false;
   for (int u = 0; u < i->users.size; u++)
-    if (!is_library_product(g, i->users.data[u])) return false;
+    if (!reads_part(g, i->users.data[u], i)) return false;
   return library_shows(g->target, i, &view) && view.start.value;
 }
 
@@ -100,7 +107,7 @@ static bool is_duplicated(const cluster_graph *g, const instruction *i) {
     case HLO_IOTA:
     case HLO_BROADCAST:
     case HLO_SLICE: return true;
-    case HLO_DYNAMIC_SLICE: return is_part_for_products(g, i);
+    case HLO_DYNAMIC_SLICE: return is_part_for_libraries(g, i);
     default: break;
   }
   if (!hlo_op_has(i->opcode, TRAIT_ELEMENTWISE) || i->operand_count == 0 || i->opcode == HLO_COPY) return false;

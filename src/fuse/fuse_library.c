@@ -1,5 +1,5 @@
-// Biases and relus for libraries, transposes of what they write, and slices of what they read: dots and wide
-// concatenates.
+// Biases and relus for libraries, transposes of what they write, and slices of what they read: dots, convolutions of
+// their kernels, and wide concatenates.
 //
 // Biases only in f32: there, adding after the sum is rounded and adding before are what the library may choose between
 // anyway.
@@ -96,12 +96,23 @@ static bool is_product(const cluster_graph *g, const instruction *i) {
          library_of(g->target, i) == LIBRARY_GEMM;
 }
 
+static bool is_convolution(const cluster_graph *g, const instruction *i) {
+  return i->opcode == HLO_CONVOLUTION && g->nodes[i->mark].role == CLUSTER_FIXED && !g->nodes[i->mark].is_ordered &&
+         library_of(g->target, i) == LIBRARY_CONVOLUTION;
+}
+
+// Whether the convolution's kernel is a slice that is read where it lies.
+static bool shows_kernel(const cluster_graph *g, const instruction *i, array_view *out) {
+  return dtypes[i->operands[1]->shape->dtype].bits >= 8 && is_shown(g, i->operands[1], out);
+}
+
 // Where an operation finds its operands; false if one of them would have to be computed first.
 static bool find_operands(const cluster_graph *g, const instruction *op, array_view views[static 2]) {
   if (op->opcode == HLO_DOT && reads_slices(g, op, views))
     return is_in_memory(g, views[0].array) && is_in_memory(g, views[1].array);
   for (int k = 0; k < 2; k++) array_view_whole(op->operands[k], &views[k]);
-  return is_in_memory(g, op->operands[0]) && is_in_memory(g, op->operands[1]);
+  const bool has_kernel = op->opcode == HLO_CONVOLUTION && shows_kernel(g, op, &views[1]);
+  return is_in_memory(g, op->operands[0]) && (has_kernel || is_in_memory(g, op->operands[1]));
 }
 
 static instruction *copy_operand(cluster_graph *g, instruction *i, int k) {
@@ -121,6 +132,14 @@ static bool copy_factors(cluster_graph *g, instruction *dot) {
     changes = true;
   }
   return changes;
+}
+
+// What a kernel that is read where it lies is convolved with is an array of its own.
+static bool copy_image(cluster_graph *g, instruction *i) {
+  array_view kernel;
+  if (!is_convolution(g, i) || is_in_memory(g, i->operands[0]) || !shows_kernel(g, i, &kernel)) return false;
+  copy_operand(g, i, 0);
+  return true;
 }
 
 static bool is_copied_by_library(const cluster_graph *g, const instruction *i) {
@@ -161,7 +180,7 @@ bool fuse_library_operands(cluster_graph *g) {
   bool changes = false;
   for (int n = 0; n < g->node_count; n++) {
     instruction *i = g->nodes[n].instruction;
-    if (copy_factors(g, i)) changes = true;
+    if (copy_factors(g, i) || copy_image(g, i)) changes = true;
     if (copy_operands(g, scratch, i)) changes = true;
   }
   arena_destroy(scratch);
@@ -207,8 +226,9 @@ static void fuse_transpose(cluster_graph *g, const instruction *op) {
 
 static void fuse_slices(cluster_graph *g, const instruction *op) {
   array_view views[2];
-  const bool is_shown =
-      is_product(g, op) ? reads_slices(g, op, views) : is_copied_by_library(g, op) && shows_operands(g, op);
+  const bool is_shown = is_product(g, op)       ? reads_slices(g, op, views)
+                        : is_convolution(g, op) ? shows_kernel(g, op, &views[1]) && is_in_memory(g, op->operands[0])
+                                                : is_copied_by_library(g, op) && shows_operands(g, op);
   if (is_shown) make_cluster(g, op, op, op);
 }
 

@@ -86,7 +86,7 @@ typedef struct describer {
   const instruction *op;  // in a fusion the library operation, else the instruction
   library_call *call;
   attribute_list attributes;
-  array_view views[2];  // of a fused dot's operands
+  array_view views[2];  // of a fused dot's operands; of a fused convolution's kernel
 } describer;
 
 // All arrays, each a leaf of its own number; where something is fused, order_operands says more.
@@ -149,7 +149,7 @@ static bool has_known_root(const describer *d, const instruction *sum) {
 // The array that operand `k` of the operation is read from.
 static const instruction *array_of(describer *d, int k) {
   const instruction *operand = d->op->operands[k];
-  if (d->op->opcode != HLO_DOT) return operand;
+  if (d->op->opcode != HLO_DOT && k == 0) return operand;
   return array_view_of_moving(operand, &d->views[k]) ? d->views[k].array : NULL;
 }
 
@@ -206,15 +206,19 @@ static void add_strides(describer *d, const char *name, const dot_strides *s) {
   add_ints(d, name, 3, (int64_t[]){s->leading, s->member, s->group});
 }
 
+static void add_start(describer *d, const char *name, int k) {
+  const array_view_start *x = &d->views[k].start;
+  if (x->value) add_ints(d, name, 4, (int64_t[]){x->scale, x->base, x->most, x->stride});
+}
+
 // Where in an operand's array its matrices begin, and how many elements the array has, if that is more than theirs.
 static void add_place(describer *d, int k, const dot_strides *s) {
   static const char *const offsets[] = {"lhs_offset", "rhs_offset"}, *const sizes[] = {"lhs_elements", "rhs_elements"};
   static const char *const starts[] = {"lhs_start", "rhs_start"};
-  const array_view_start *x = &d->views[k].start;
   const int64_t all = is_fused(d) ? shape_element_count(d->views[k].array->shape) : 0;
   if (s->offset > 0) add_int(d, offsets[k], s->offset);
   if (all > shape_element_count(d->op->operands[k]->shape)) add_int(d, sizes[k], all);
-  if (x->value) add_ints(d, starts[k], 4, (int64_t[]){x->scale, x->base, x->most, x->stride});
+  add_start(d, starts[k], k);
 }
 
 static heddle_status describe_gemm(describer *d) {
@@ -260,6 +264,18 @@ static void add_window(describer *d, const char *name, window_field field) {
   add_ints(d, name, w->rank, values);
 }
 
+// Where a kernel lies that is a part of an array.
+static void add_kernel_place(describer *d) {
+  const array_view *v = &d->views[1];
+  const instruction *kernel = d->op->operands[1];
+  if (!is_fused(d) || v->array == kernel) return;
+  d->call->operands[1] = kernel->shape;
+  add_ints(d, "kernel_strides", v->rank, v->strides);
+  add_int(d, "kernel_offset", v->offset);
+  add_int(d, "kernel_elements", shape_element_count(v->array->shape));
+  add_start(d, "kernel_start", 1);
+}
+
 static heddle_status describe_convolution(describer *d) {
   const hlo_attributes *x = d->op->attributes;
   const convolution_dims *c = &x->dim_labels;
@@ -282,6 +298,7 @@ static heddle_status describe_convolution(describer *d) {
   add_int(d, "feature_group_count", x->feature_group_count);
   add_int(d, "batch_group_count", x->batch_group_count);
   add_epilogue(d);
+  add_kernel_place(d);
   return status_ok();
 }
 

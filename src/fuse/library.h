@@ -37,14 +37,14 @@ typedef struct library_call {
 } library_call;
 
 // The library that has the instruction, whatever the planner chooses: dot, convolution, fft, sort, …, and fusions of
-// kind kCustom that hold a dot or convolution with what follows it (bias, relu), and what of their arrays a dot reads
-// (slices). LIBRARY_NONE if none has.
+// kind kCustom that hold a dot or convolution with what follows it (bias, relu), and what of their arrays a dot, or a
+// convolution for its kernel, reads (slices). LIBRARY_NONE if none has.
 library_kind library_kind_of(const instruction *i);
 
 // The same of the libraries that the target has: none where the host's cannot be called between kernels.
 library_kind library_of(const target_description *target, const instruction *i);
 
-// What slices show of an array to a product, which reads it where it lies: also where a run says which part it is, if
+// What slices show of an array to a product, or as a kernel to a convolution, which reads it where it lies: also where a run says which part it is, if
 // the host calls the libraries and sizes are known. False if that is not to be read by strides.
 bool library_shows(const target_description *target, const instruction *operand, array_view *out);
 

@@ -9,7 +9,7 @@
 
 enum { MOST_BEHIND = 64 };
 
-// A product is told in an s32 where a part of an array begins.
+// A product, or a convolution of its kernel, is told in an s32 where a part of an array begins.
 enum { PLACE_BYTES = 4 };
 
 // Parts of one array among which an equal one is looked for; those of a step were added one after the other.
@@ -47,12 +47,19 @@ static bool is_library(const instruction *i) {
   return region_batches_has(i);
 }
 
-// A library takes whole arrays: what it reads of one is copied for it. Products read parts where they lie, if these
+// Whether a library reads parts of the operand's array where they lie: a product, and a convolution those of its
+// kernel.
+static bool may_read_part(const instruction *i, int operand) {
+  const bool reads = i->opcode == HLO_DOT || (i->opcode == HLO_CONVOLUTION && operand == 1);
+  return reads && dtypes[i->operands[operand]->shape->dtype].bits >= 8;
+}
+
+// A library takes whole arrays: what it reads of one is copied for it, unless it reads parts where they lie and these
 // move along one dim of the array, or of the tile that has region `of` of it.
-static bool takes_copy(const instruction *i, const region *in, const region *of) {
+static bool takes_copy(const instruction *i, int operand, const region *in, const region *of) {
   int moving = 0;
   if (!is_library(i)) return false;
-  if (i->opcode != HLO_DOT || dtypes[i->shape->dtype].bits < 8) return true;
+  if (!may_read_part(i, operand)) return true;
   for (int d = 0; d < in->rank; d++) moving += in->dims[d].step != (of ? of->dims[d].step : 0);
   return moving > 1;
 }
@@ -130,8 +137,8 @@ static void add_external_part(estimate *e, int member, int operand) {
   if (is_picked) bytes = int64_min(bytes, region_bytes(i, &m->region));
   const int64_t resident = plan_steps_is_temporary(e->search->steps, x) ? 0 : bytes;
   step_bytes *beside = &e->beside[step];
-  if (i->opcode == HLO_DOT && region_moves(&in)) beside->read += PLACE_BYTES;
-  if (takes_copy(i, &in, NULL) && !region_is_whole(&in, tile_group_array(x))) {
+  if (may_read_part(i, operand) && region_moves(&in)) beside->read += PLACE_BYTES;
+  if (takes_copy(i, operand, &in, NULL) && !region_is_whole(&in, tile_group_array(x))) {
     beside->copied += bytes;
     if (resident > beside->largest_slice) beside->largest_slice = resident;
   } else {
@@ -147,7 +154,7 @@ static void add_member_part(estimate *e, int member, int operand) {
   if (m->operands[operand] < 0) return;
   if (tile_group_operand(e->search, e->group, m, e->group->inside, operand, &in) != REGION_FOUND) return;
   const tile_member *of = &e->group->members.data[m->operands[operand]];
-  if (takes_copy(m->instruction, &in, &of->region) && !region_equal(&in, &of->region))
+  if (takes_copy(m->instruction, operand, &in, &of->region) && !region_equal(&in, &of->region))
     e->beside[step_of(e, member)].copied += region_bytes(of->instruction, &in);
 }
 
