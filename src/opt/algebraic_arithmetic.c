@@ -22,9 +22,14 @@ static bool is_neutral_of_add(const instruction *i) {
   return is_discrete(i) ? uniform_is_int(i, 0) : uniform_is_float(i, -0.0);
 }
 
-// y of negate(y) that nobody else needs. Negated constants are for constant folding.
+// y of negate(y). Null where there are no negative numbers: the negation is NaN.
+static instruction *negated(const instruction *i) {
+  return i->opcode == HLO_NEGATE && i->shape->dtype != DTYPE_F8E8M0FNU ? i->operands[0] : NULL;
+}
+
+// The same where nobody else needs it. Negated constants are for constant folding.
 static instruction *negated_once(const instruction *i) {
-  if (i->opcode != HLO_NEGATE || i->users.size != 1 || uniform_value(i->operands[0])) return NULL;
+  if (!negated(i) || i->users.size != 1 || uniform_value(i->operands[0])) return NULL;
   return i->operands[0];
 }
 
@@ -64,22 +69,22 @@ static bool adds_nothing(const instruction *x, const instruction *y) {
 }
 
 instruction *algebraic_add(const builder *b, instruction *i) {
-  instruction *x = i->operands[0], *y = i->operands[1], *negated;
+  instruction *x = i->operands[0], *y = i->operands[1], *once;
   if (adds_nothing(x, y)) return x;
   if (adds_nothing(y, x)) return y;
-  if (is_real(i) && (negated = negated_once(y))) return builder_binary(b, HLO_SUBTRACT, x, negated);
-  if (is_real(i) && (negated = negated_once(x))) return builder_binary(b, HLO_SUBTRACT, y, negated);
+  if (is_real(i) && (once = negated_once(y))) return builder_binary(b, HLO_SUBTRACT, x, once);
+  if (is_real(i) && (once = negated_once(x))) return builder_binary(b, HLO_SUBTRACT, y, once);
   instruction *swapped = constant_last(b, i);
   return swapped ? swapped : gather_constants(b, i);
 }
 
 instruction *algebraic_subtract(const builder *b, instruction *i) {
-  instruction *x = i->operands[0], *y = i->operands[1], *negated;
+  instruction *x = i->operands[0], *y = i->operands[1], *once;
   if (!is_real(i) && !dtype_is_complex(i->shape->dtype)) return NULL;
   if (uniform_is(y, 0)) return x;
   if (is_neutral_of_add(x)) return builder_unary(b, HLO_NEGATE, y);
   if (is_integer(i) && x == y) return builder_like_int(b, i, 0);
-  if (is_real(i) && (negated = negated_once(y))) return builder_binary(b, HLO_ADD, x, negated);
+  if (is_real(i) && (once = negated_once(y))) return builder_binary(b, HLO_ADD, x, once);
   // x - c -> x + -c: sums of integers gather their constants.
   if (is_integer(i) && uniform_value(y) && !uniform_value(x))
     return builder_binary(b, HLO_ADD, x, builder_unary(b, HLO_NEGATE, y));
@@ -153,7 +158,7 @@ instruction *algebraic_minimum(const builder *b, instruction *i) {
 
 instruction *algebraic_negate(const builder *b, instruction *i) {
   instruction *x = i->operands[0];
-  if (x->opcode == HLO_NEGATE) return x->operands[0];
+  if (negated(x)) return negated(x);
   if (is_integer(i) && x->opcode == HLO_SUBTRACT && x->users.size == 1)
     return builder_binary(b, HLO_SUBTRACT, x->operands[1], x->operands[0]);
   return NULL;
@@ -163,7 +168,7 @@ instruction *algebraic_abs(const builder *b, instruction *i) {
   instruction *x = i->operands[0];
   if (dtypes[x->shape->dtype].class == CLASS_UNSIGNED) return x;
   if (x->opcode == HLO_ABS) return x;
-  if (x->opcode == HLO_NEGATE) return builder_unary(b, HLO_ABS, x->operands[0]);
+  if (negated(x)) return builder_unary(b, HLO_ABS, negated(x));
   return NULL;
 }
 
