@@ -44,8 +44,9 @@ library_kind library_kind_of(const instruction *i);
 // The same of the libraries that the target has: none where the host's cannot be called between kernels.
 library_kind library_of(const target_description *target, const instruction *i);
 
-// What slices show of an array to a product, or as a kernel to a convolution, which reads it where it lies: also where a run says which part it is, if
-// the host calls the libraries and sizes are known. False if that is not to be read by strides.
+// What slices show of an array to a product, or as a kernel to a convolution, which reads it where it lies: also where
+// a run says which part it is, if the host calls the libraries and sizes are known. False if that is not to be read by
+// strides.
 bool library_shows(const target_description *target, const instruction *operand, array_view *out);
 
 const char *library_kind_name(library_kind kind);  // for reasons: "GEMM", "convolution", …

@@ -43,9 +43,9 @@ typedef struct program_convolution {
   int64_t feature_group_count, batch_group_count;
   bool bias;
   program_activation activation;
-  // A kernel that is a part of an array: elements from one to the next in each of its dims (none: dense), those in front
-  // of the first, those of the array (0: the dims' product), and where a run says where it begins, as program_gemm has
-  // it, behind the other operands.
+  // A kernel that is a part of an array: elements from one to the next in each of its dims (none: dense), those in
+  // front of the first, those of the array (0: the dims' product), and where a run says where it begins, as
+  // program_gemm has it, behind the other operands.
   program_ints kernel_strides;
   int64_t kernel_offset, kernel_elements;
   program_ints kernel_start;
