@@ -86,17 +86,12 @@ static bool is_whole(str file, const kernel_cache_key *key, entry_header *h) {
          h->bytes == file.size - sizeof *h && h->checksum == checksum_of(file.data + sizeof *h, h->bytes);
 }
 
-// What is no file, such as a pipe that nobody writes to, would be waited for.
-static bool is_file(const char *path) {
-  struct stat info;
-  return stat(path, &info) == 0 && S_ISREG(info.st_mode);
-}
-
 bool kernel_cache_find(arena *a, const kernel_cache_key *key, str *code) {
   entry_header h;
   str file = STR("");
   const char *path = entry_path(a, key);
-  if (!is_file(path)) return false;
+  // What is no file, such as a pipe that nobody writes to, would be waited for.
+  if (!file_is_regular(path)) return false;
   heddle_status s = file_read(a, path, &file);
   const bool is_read = status_is_ok(s);
   heddle_status_free(s);
