@@ -66,48 +66,68 @@ static bool is_external(const tile_group *g, const instruction *i) {
   return false;
 }
 
-// Whether nobody reads the array behind the loop: those whose steps give what the loop reads run before it. What the
-// loop reads and no step gives may be another name for a part of the array.
-static bool is_last_read(const tile_search *s, const tile_group *g, const ptr_map *gone, const instruction *array) {
-  ptr_map ancestors = {0}, seen = {0};
+// What a user of the array, or of what is made of it without a step, means for a loop that writes over the array.
+typedef enum reading {
+  READS_BEFORE,  // it reads before the loop runs
+  READS_BEHIND,  // … or it may not
+  HANDS_ON,      // its own users are to be asked
+} reading;
+
+typedef struct array_readers {
+  const tile_search *search;
+  const tile_group *group;
+  const ptr_map *gone;
+  const instruction *array;
+  ptr_map related;  // what the loop is computed from, or what needs it
+} array_readers;
+
+static bool none_reads_behind(const array_readers *r, reading (*ask)(const array_readers *r, const instruction *user)) {
+  arena *a = r->search->arena;
+  ptr_map seen = {0};
   instruction_list work = {0};
-  find_ancestors(s, g, array, &ancestors);
-  vec_push(s->arena, &work, (instruction *)array);
+  vec_push(a, &work, (instruction *)r->array);
   for (int w = 0; w < work.size; w++) {
     const instruction *x = work.data[w];
     if (x == x->parent->root || x->control_predecessors.size > 0) return false;
     for (int u = 0; u < x->users.size; u++) {
       instruction *user = x->users.data[u];
-      if (is_among(gone, s, user) || ptr_map_has(&seen, user)) continue;
-      ptr_map_put(s->arena, &seen, user, user);
-      const bool is_before = ptr_map_has(&ancestors, user);
-      if (is_before && (plan_steps_of(s->steps, user) || is_read_by_loops(&ancestors, user, array))) continue;
-      if (runs_apart(s, user) || is_external(g, user)) return false;
-      vec_push(s->arena, &work, user);
+      if (is_among(r->gone, r->search, user) || ptr_map_has(&seen, user)) continue;
+      ptr_map_put(a, &seen, user, user);
+      const reading when = ask(r, user);
+      if (when == READS_BEHIND) return false;
+      if (when == HANDS_ON) vec_push(a, &work, user);
     }
   }
   return true;
 }
 
-// Whether nobody has to read the donated parameter behind the loop: whoever does not need what that writes can run
-// before it, and is made to (lhlo/schedule.c).
+// Those whose steps give what the loop reads run before it. What the loop reads and no step gives may be another name
+// for a part of the array.
+static reading reading_as_ancestor(const array_readers *r, const instruction *user) {
+  const bool is_before = ptr_map_has(&r->related, user);
+  if (is_before && (plan_steps_of(r->search->steps, user) || is_read_by_loops(&r->related, user, r->array)))
+    return READS_BEFORE;
+  return runs_apart(r->search, user) || is_external(r->group, user) ? READS_BEHIND : HANDS_ON;
+}
+
+// Whoever does not need what a loop writes to a donated parameter can run before it, and is made to (lhlo/schedule.c).
+static reading reading_unless_descendant(const array_readers *r, const instruction *user) {
+  if (ptr_map_has(&r->related, user)) return READS_BEHIND;
+  return runs_apart(r->search, user) ? READS_BEFORE : HANDS_ON;
+}
+
+// Whether nobody reads the array behind the loop.
+static bool is_last_read(const tile_search *s, const tile_group *g, const ptr_map *gone, const instruction *array) {
+  array_readers r = {s, g, gone, array, {0}};
+  find_ancestors(s, g, array, &r.related);
+  return none_reads_behind(&r, reading_as_ancestor);
+}
+
+// Whether nobody has to read the donated parameter behind the loop.
 static bool may_be_last_read(const tile_search *s, const tile_group *g, const ptr_map *gone, const instruction *array) {
-  ptr_map descendants = {0}, seen = {0};
-  instruction_list work = {0};
-  find_descendants(s, g, &descendants);
-  vec_push(s->arena, &work, (instruction *)array);
-  for (int w = 0; w < work.size; w++) {
-    const instruction *x = work.data[w];
-    if (x == x->parent->root || x->control_predecessors.size > 0) return false;
-    for (int u = 0; u < x->users.size; u++) {
-      instruction *user = x->users.data[u];
-      if (is_among(gone, s, user) || ptr_map_has(&seen, user)) continue;
-      if (ptr_map_has(&descendants, user)) return false;
-      ptr_map_put(s->arena, &seen, user, user);
-      if (!runs_apart(s, user)) vec_push(s->arena, &work, user);
-    }
-  }
-  return true;
+  array_readers r = {s, g, gone, array, {0}};
+  find_descendants(s, g, &r.related);
+  return none_reads_behind(&r, reading_unless_descendant);
 }
 
 // --- what a turn reads
