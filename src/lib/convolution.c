@@ -67,22 +67,6 @@ static int64_t take(convolution_plan *p, int64_t bytes) {
 
 // --- planning the passages
 
-static void dense_strides(int rank, const int64_t *dims, int64_t *strides) {
-  int64_t stride = 1;
-  for (int d = rank - 1; d >= 0; d--) {
-    strides[d] = stride;
-    stride *= dims[d];
-  }
-}
-
-static bool is_dense(int rank, const int64_t *dims, const int64_t *strides) {
-  int64_t dense[CONVOLUTION_MAX_RANK] = {0};
-  dense_strides(rank, dims, dense);
-  for (int d = 0; d < rank; d++)
-    if (dims[d] > 1 && strides[d] != dense[d]) return false;
-  return true;
-}
-
 static passage passage_of(const lib_array *a) {
   passage s = {.type = a->type, .rank = a->rank, .count = lib_element_count(a)};
   s.packs = element_is_shared(a);
@@ -100,14 +84,14 @@ static passage inward(const lib_array *a, const int64_t *strides, const int *ord
     s.base += (s.dims[d] - 1) * s.strides[d];
     s.strides[d] = -s.strides[d];
   }
-  s.permutes = !is_dense(s.rank, s.dims, s.strides);
+  s.permutes = !convolution_is_dense(s.rank, s.dims, s.strides);
   return s;
 }
 
 static passage input_passage(const lib_call *call, const int *order) {
   const lib_array *a = &call->operands[0];
   int64_t strides[CONVOLUTION_MAX_RANK] = {0};
-  dense_strides(a->rank, a->dims, strides);
+  convolution_dense_strides(a->rank, a->dims, strides);
   return inward(a, strides, order, NULL);
 }
 
@@ -121,12 +105,12 @@ static passage outward(const lib_array *a, const int *order) {
   passage s = passage_of(a);
   int64_t canonical[CONVOLUTION_MAX_RANK] = {0}, strides[CONVOLUTION_MAX_RANK] = {0};
   for (int d = 0; d < a->rank; d++) canonical[d] = a->dims[order[d]];
-  dense_strides(a->rank, canonical, strides);
+  convolution_dense_strides(a->rank, canonical, strides);
   for (int d = 0; d < a->rank; d++) {
     s.dims[order[d]] = canonical[d];
     s.strides[order[d]] = strides[d];
   }
-  s.permutes = !is_dense(s.rank, s.dims, s.strides);
+  s.permutes = !convolution_is_dense(s.rank, s.dims, s.strides);
   return s;
 }
 
@@ -175,14 +159,15 @@ static void plan_passages(const lib_call *call, bool is_flipped, convolution_pla
 
 // What is widened is all that lies between the first element and the last.
 static bool may_be_left(const lib_call *call, const convolution_form *f) {
-  return f->kernel == DTYPE_F32 || !convolution_kernel_has_gaps(f, &call->operands[1]);
+  return f->kernel == DTYPE_F32 ||
+         convolution_is_dense(call->operands[1].rank, call->operands[1].dims, f->kernel_strides);
 }
 
 // oneDNN takes a kernel as it lies, once it is of f32, but for reversals; the strides in the canonical order's dims.
 static void leave_kernel(const lib_call *call, const convolution_form *f, passage *s, int64_t *strides) {
   bool is_reversed = false;
   for (int d = 0; d < s->rank; d++) is_reversed = is_reversed || s->strides[d] < 0;
-  dense_strides(s->rank, s->dims, strides);
+  convolution_dense_strides(s->rank, s->dims, strides);
   if (is_reversed || !may_be_left(call, f)) return;
   for (int d = 0; d < s->rank; d++) strides[d] = f->kernel_strides[f->kernel_order[d]];
   s->permutes = false;

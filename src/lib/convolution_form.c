@@ -136,6 +136,22 @@ heddle_status convolution_form_of(const lib_call *call, convolution_form *f) {
   return convolution_kernel_find(call, f);
 }
 
+void convolution_dense_strides(int rank, const int64_t *dims, int64_t *strides) {
+  int64_t stride = 1;
+  for (int d = rank - 1; d >= 0; d--) {
+    strides[d] = stride;
+    stride *= dims[d];
+  }
+}
+
+bool convolution_is_dense(int rank, const int64_t *dims, const int64_t *strides) {
+  int64_t dense[CONVOLUTION_MAX_RANK] = {0};
+  convolution_dense_strides(rank, dims, dense);
+  for (int d = 0; d < rank; d++)
+    if (dims[d] > 1 && strides[d] != dense[d]) return false;
+  return true;
+}
+
 int64_t convolution_source_row(const convolution_form *f, int64_t number, int64_t tap) {
   const int last = f->spatial_rank - 1;
   int64_t at = 0, step = last < 0 ? 1 : f->dims[last].input;

@@ -71,12 +71,14 @@ static inline int64_t convolution_source(const convolution_dim *w, int64_t origi
 // position of the input at which the row that they meet begins; -1: none.
 int64_t convolution_source_row(const convolution_form *f, int64_t number, int64_t tap);
 
+// Strides of an array whose elements lie one after the other, and whether those given are such.
+void convolution_dense_strides(int rank, const int64_t *dims, int64_t *strides);
+bool convolution_is_dense(int rank, const int64_t *dims, const int64_t *strides);
+
 // --- convolution_kernel.c: kernels that are parts of arrays.
 
 // Where it lies, of a form of which nothing but that is missing; HEDDLE_INVALID if that leads out of the array.
 heddle_status convolution_kernel_find(const lib_call *call, convolution_form *f);
-// Whether other elements lie between the kernel's.
-bool convolution_kernel_has_gaps(const convolution_form *f, const lib_array *kernel);
 bool convolution_kernel_is_finite(const convolution_form *f, const lib_array *kernel);  // neither infinities nor NaN
 // All of it, dense, in the order of the array's dims, as elements of the type.
 void convolution_kernel_load(const convolution_form *f, const lib_array *kernel, work_type type, void *to);

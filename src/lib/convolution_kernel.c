@@ -15,22 +15,6 @@ int64_t convolution_kernel_elements(const lib_call *call) {
   return lib_int(call, "kernel_elements", lib_element_count(&call->operands[1]));
 }
 
-static void set_dense(const lib_array *a, convolution_form *f) {
-  int64_t stride = 1;
-  for (int d = a->rank - 1; d >= 0; d--) {
-    f->kernel_strides[d] = stride;
-    stride *= a->dims[d];
-  }
-}
-
-bool convolution_kernel_has_gaps(const convolution_form *f, const lib_array *kernel) {
-  convolution_form dense = {0};
-  set_dense(kernel, &dense);
-  for (int d = 0; d < kernel->rank; d++)
-    if (kernel->dims[d] > 1 && f->kernel_strides[d] != dense.kernel_strides[d]) return true;
-  return false;
-}
-
 // How far a run may move the kernel's beginning; -1 if the attribute makes no sense.
 static double most_moved(const lib_call *call) {
   const named_attribute *x = lib_ints(call, "kernel_start");
@@ -44,7 +28,7 @@ heddle_status convolution_kernel_find(const lib_call *call, convolution_form *f)
   const int64_t own = lib_element_count(a), count = convolution_kernel_elements(call);
   const int64_t offset = lib_int(call, "kernel_offset", 0);
   const double moved = most_moved(call);
-  set_dense(a, f);
+  convolution_dense_strides(a->rank, a->dims, f->kernel_strides);
   if (own == 0) return status_ok();
   bool fits = count >= own && offset >= 0 && offset < count && moved >= 0 && (!strides || strides->count == a->rank);
   for (int d = 0; fits && strides && d < a->rank; d++) {

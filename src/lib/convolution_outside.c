@@ -49,11 +49,8 @@ bool convolution_reaches_outside(const convolution_form *f) {
 // --- one window
 
 static void canonical_strides(const lib_array *a, const int *order, int64_t *strides) {
-  int64_t lying[CONVOLUTION_MAX_RANK], stride = 1;
-  for (int d = a->rank - 1; d >= 0; d--) {
-    lying[d] = stride;
-    stride *= a->dims[d];
-  }
+  int64_t lying[CONVOLUTION_MAX_RANK];
+  convolution_dense_strides(a->rank, a->dims, lying);
   for (int d = 0; d < a->rank; d++) strides[d] = lying[order[d]];
 }
 
