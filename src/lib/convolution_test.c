@@ -277,22 +277,27 @@ static void test_endless_inputs(void **state) {
   }
 }
 
+// A window over one dim, in the canonical order, that moves by one.
+static form lone_dim(int64_t batch, int64_t features, int64_t outputs, int64_t input, int64_t size) {
+  return (form){.spatial = 1,
+                .batch = batch,
+                .group_features = features,
+                .outputs_per_group = outputs,
+                .feature_groups = 1,
+                .batch_groups = 1,
+                .input = {input},
+                .size = {size},
+                .stride = {1},
+                .base_dilation = {1},
+                .window_dilation = {1},
+                .input_order = {0, 1, 2},
+                .kernel_order = {0, 1, 2},
+                .output_order = {0, 1, 2}};
+}
+
 // A kernel of 3 x 2 x 1 in an array.
 static bool takes_part(int rank, const int64_t *strides, int64_t offset, int64_t elements, const int64_t *start) {
-  const form f = {.spatial = 1,
-                  .batch = 1,
-                  .group_features = 2,
-                  .outputs_per_group = 1,
-                  .feature_groups = 1,
-                  .batch_groups = 1,
-                  .input = {5},
-                  .size = {3},
-                  .stride = {1},
-                  .base_dilation = {1},
-                  .window_dilation = {1},
-                  .input_order = {0, 1, 2},
-                  .kernel_order = {0, 1, 2},
-                  .output_order = {0, 1, 2}};
+  const form f = lone_dim(1, 2, 1, 5, 3);
   arena *a = arena_create();
   convolution c;
   convolution_plan *plan;
@@ -696,20 +701,7 @@ static void test_fewer_threads(void **state) {
 
 static void test_empty(void **state) {
   (void)state;
-  form f = {.spatial = 1,
-            .batch = 2,
-            .group_features = 0,
-            .outputs_per_group = 3,
-            .feature_groups = 1,
-            .batch_groups = 1,
-            .input = {4},
-            .size = {2},
-            .stride = {1},
-            .base_dilation = {1},
-            .window_dilation = {1},
-            .input_order = {0, 1, 2},
-            .kernel_order = {0, 1, 2},
-            .output_order = {0, 1, 2}};
+  form f = lone_dim(2, 0, 3, 4, 2);
   check(&f, f32);
   f.group_features = 2;
   f.input[0] = 0;
