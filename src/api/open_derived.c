@@ -412,16 +412,6 @@ heddle_status open_derived_find(const open_derived_program *p, open_samples *sam
 
 // --- what divides sizes
 
-static int64_t common_multiple(int64_t x, int64_t y) {
-  int64_t a = x, b = y;
-  while (b != 0) {
-    const int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return x / a * y;
-}
-
 heddle_status open_derived_divisors(const open_derived_program *p, const open_samples *samples, int64_t *divisors) {
   enum { MOST_DIVISOR = 16 };
   open_samples s = *samples;
@@ -441,7 +431,7 @@ heddle_status open_derived_divisors(const open_derived_program *p, const open_sa
       const noted *l = &first.all.data[x], *r = &moved.all.data[x];
       if (!divides(l->kind) || l->right != r->right || l->right < 2 || l->right > MOST_DIVISOR || l->left == r->left)
         continue;
-      const int64_t multiple = common_multiple(divisors[k], l->right);
+      const int64_t multiple = divisors[k] / int64_gcd(divisors[k], l->right) * l->right;
       if (multiple <= MOST_DIVISOR) divisors[k] = multiple;
     }
   }
